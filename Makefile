@@ -1,0 +1,46 @@
+# Siding. `make help` lists what can be made.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV = .venv/bin
+ARGS ?=
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  ARGS="…"          is passed on to test, mutants and screenshots;  PYTHON=…  chooses the interpreter'
+
+setup: ## makes .venv from requirements.lock; needs only Python 3.11 (the other targets call it)
+	@test -n "$(PYTHON)" || { echo "No python3.11 or python3 on the PATH: install Python 3.11, or set PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) bin/setup
+
+demo: setup ## PostgreSQL, Redis, Kafka, Siding and a sample service; prints the URL. CHECK=1 runs the whole story and checks it
+	@exec $(VENV)/python -m console.demo $(if $(CHECK),--check)
+
+servers: setup ## only PostgreSQL, Redis and Kafka, for development; prints their addresses
+	@exec $(VENV)/python -m console.embedded
+
+test: setup ## all tests, on real servers. ARGS="tests/parking -k intake" chooses
+	@exec $(VENV)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses=2 --dist=loadgroup)
+
+check: setup ## lint, format, types, layers, migrations, templates, dependencies
+	@exec $(VENV)/python -m tests.check
+
+mutants: setup ## breaks the code behind each guarantee and shows that its test fails
+	@exec $(VENV)/python -m tests.mutants $(ARGS)
+
+screenshots: setup ## every page, light and dark, wide and narrow, into screenshots/
+	@exec $(VENV)/python -m tests.screenshots $(ARGS)
+
+format: setup ## puts Python and templates into shape
+	@$(VENV)/ruff check --quiet --fix . || true
+	@$(VENV)/ruff format --quiet .
+
+lock: setup ## writes requirements.lock anew from pyproject.toml
+	@$(VENV)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(VENV)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --all-extras \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+
+clean: ## removes .venv and everything that the demo and the tests left here
+	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
+
+.PHONY: help setup demo servers test check mutants screenshots format lock clean
