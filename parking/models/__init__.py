@@ -1,0 +1,34 @@
+"""The store: what is parked, for which flow, and what became of it. Shape and reasons: ARCHITECTURE, "Tables"."""
+
+from parking.models.attempt import Attempt
+from parking.models.beat import Beat
+from parking.models.decision import Amendment, Decision
+from parking.models.error_group import ErrorGroup
+from parking.models.event import EventPayload, EventState, ParkedEvent, ParkedRecord
+from parking.models.flow import Cluster, Flow, Team
+from parking.models.intake_position import IntakePosition, Rollup, TopicIncarnation
+from parking.models.journal import JournalEntry
+from parking.models.outcome import Outcome
+from parking.models.quarantine import HoldKey, Quarantine
+
+__all__ = [
+    "Amendment",
+    "Attempt",
+    "Beat",
+    "Cluster",
+    "Decision",
+    "ErrorGroup",
+    "EventPayload",
+    "EventState",
+    "Flow",
+    "HoldKey",
+    "IntakePosition",
+    "JournalEntry",
+    "Outcome",
+    "ParkedEvent",
+    "ParkedRecord",
+    "Quarantine",
+    "Rollup",
+    "Team",
+    "TopicIncarnation",
+]

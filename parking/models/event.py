@@ -1,0 +1,114 @@
+"""The parked event in its pieces, apart because they change, grow and die at different speeds (ARCHITECTURE, "Tables").
+
+`EventState` is the row that everything refers to. `ParkedEvent` (immutable) and `EventPayload` (exact bytes) are
+range-partitioned by `stored_at`, our own clock: a foreign timestamp cannot create partitions.
+"""
+
+from django.db import models
+
+from parking.models.error_group import ErrorGroup
+from parking.models.flow import Cluster, Flow
+from parking.models.intake_position import TopicIncarnation
+from parking.models.quarantine import Quarantine
+
+
+class EventState(models.Model):
+    """Narrow and mutable: where one parked event stands."""
+
+    class State(models.TextChoices):
+        PARKED = "parked"
+        APPLIED = "applied"
+        SKIPPED = "skipped"
+
+    class Kind(models.TextChoices):
+        POISON = "poison"
+        HELD = "held"
+        UNATTRIBUTED = "unattributed", "unattributed"  # in no dialect we know: kept, shown, in no quarantine
+        BROKEN = "broken", "broken"  # said to be ours and could not be read: kept raw with the reason
+
+    id = models.BigAutoField(primary_key=True)
+    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="events")
+    event_digest = models.BinaryField(max_length=32, help_text="SHA-256 of the event id")
+    stored_at = models.DateTimeField(help_text="partition of the immutable row and the payload")
+    quarantine = models.ForeignKey(Quarantine, null=True, on_delete=models.PROTECT, related_name="events")
+    position = models.BigIntegerField(null=True, help_text="place in the quarantine: what the ledger assigned")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PARKED)
+    error_group = models.ForeignKey(ErrorGroup, null=True, on_delete=models.PROTECT, related_name="events")
+    attempt_count = models.PositiveIntegerField(default=0)
+    fate_token = models.BigIntegerField(null=True, help_text="token of the fact that settled it; 0 = live")
+    fate_fingerprint = models.BinaryField(max_length=32, null=True)
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["flow", "event_digest"], name="event_once_per_flow"),
+            models.UniqueConstraint(fields=["quarantine", "position"], name="event_position_unique"),
+            models.CheckConstraint(
+                condition=models.Q(state="parked", settled_at__isnull=True)
+                | models.Q(state__in=["applied", "skipped"], settled_at__isnull=False),
+                name="event_settled_has_time",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["unattributed", "broken"])
+                | models.Q(quarantine__isnull=False, position__isnull=False),
+                name="event_of_a_key_has_quarantine",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["quarantine", "position"], condition=models.Q(state="parked"), name="event_unsettled"),
+        ]
+
+
+class ParkedEvent(models.Model):
+    """Immutable: what arrived. Same id as its `EventState`."""
+
+    event_state = models.OneToOneField(
+        EventState, primary_key=True, db_column="id", on_delete=models.PROTECT, related_name="event"
+    )
+    stored_at = models.DateTimeField()
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
+    dialect = models.CharField(max_length=40)
+    event_id = models.TextField(help_text="at most 1 KiB; longer ones are sha256:<hex>")
+    event_type = models.TextField(blank=True, help_text="for people: header event-type, ce_type or similar")
+    parking_topic = models.CharField(max_length=249)
+    parking_partition = models.IntegerField()
+    parking_offset = models.BigIntegerField()
+    parked_at = models.DateTimeField(help_text="the parking record's own timestamp")
+    source_topic = models.TextField(blank=True)
+    source_partition = models.IntegerField(null=True)
+    source_offset = models.BigIntegerField(null=True)
+    source_at = models.DateTimeField(null=True)
+    consumer_group = models.TextField(blank=True)
+    fingerprint = models.BinaryField(max_length=32, help_text="of the original record (DESIGN section 5)")
+    error_type = models.TextField(blank=True)
+    error_message = models.TextField(blank=True)
+    blocked_by = models.TextField(blank=True)
+    unreadable_reason = models.TextField(blank=True, help_text="why it could not be read, or what was lost in reading")
+
+
+class EventPayload(models.Model):
+    """The exact bytes. Scrubbing is a DELETE of this row."""
+
+    event_state = models.OneToOneField(
+        EventState, primary_key=True, db_column="id", on_delete=models.PROTECT, related_name="payload"
+    )
+    stored_at = models.DateTimeField()
+    key = models.BinaryField(null=True)
+    value = models.BinaryField(null=True)
+    headers = models.BinaryField(help_text="ordered, repeats and nulls kept: parking.headers.pack")
+    raw_headers = models.BinaryField(help_text="all headers of the parking record, the block included")
+
+
+class ParkedRecord(models.Model):
+    """Coordinates of every record intake has read: nothing is stored twice (guarantee 2)."""
+
+    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT)
+    partition = models.IntegerField()
+    offset = models.BigIntegerField()
+    event_state = models.ForeignKey(EventState, null=True, on_delete=models.PROTECT, related_name="records")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "partition", "offset"], name="parked_record_once"),
+        ]

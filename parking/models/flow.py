@@ -1,0 +1,73 @@
+"""Cluster, team and flow: whose failures are parked, where, and by which rules they go back."""
+
+from django.db import models
+
+
+class Cluster(models.Model):
+    """One Kafka cluster. `settings` are librdkafka client settings without secrets."""
+
+    name = models.CharField(max_length=100, unique=True)
+    bootstrap_servers = models.TextField()
+    settings = models.JSONField(default=dict, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Team(models.Model):
+    """Who owns a flow."""
+
+    name = models.CharField(max_length=100, unique=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Flow(models.Model):
+    """One (cluster, source topic, consumer group) whose failures are parked."""
+
+    class Promise(models.TextChoices):
+        PER_KEY = "per-key", "order per key"
+        INDEPENDENT = "independent", "each event stands alone"
+
+    class Target(models.TextChoices):
+        GATED = "gated", "gated Kafka topic"
+        PLAIN = "plain", "plain Kafka topic"
+
+    name = models.CharField(max_length=100, unique=True)
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="flows")
+    source_topic = models.CharField(max_length=249)
+    consumer_group = models.CharField(max_length=255)
+    parking_topic = models.CharField(max_length=249)
+    replay_topic = models.CharField(max_length=249, blank=True)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="flows")
+    runbook = models.URLField(blank=True)
+    promise = models.CharField(max_length=20, choices=Promise.choices, default=Promise.PER_KEY)
+    key_rule = models.CharField(max_length=200, default="raw", help_text="raw, prefix or json:a.b")
+    target = models.CharField(max_length=20, choices=Target.choices, default=Target.GATED)
+    schema = models.JSONField(null=True, blank=True, help_text="JSON Schema of the event's value, for amendments")
+    outcome_timeout_seconds = models.PositiveIntegerField(default=60)
+    approval_minutes = models.PositiveIntegerField(default=60, help_text="how long a request may wait and be run")
+    pace_per_second = models.PositiveIntegerField(default=50)
+    window = models.PositiveIntegerField(default=20, help_text="steps of one key in flight at once")
+    follow_cap = models.PositiveIntegerField(default=50)
+    effect_memory_days = models.PositiveIntegerField(
+        default=30, help_text="how long the target remembers effect keys; an older event needs a second confirmation"
+    )
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "source_topic", "consumer_group"], name="flow_identity"),
+            models.CheckConstraint(
+                condition=~models.Q(target="gated") | ~models.Q(replay_topic=""), name="flow_gated_has_replay_topic"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def gated(self) -> bool:
+        return self.target == self.Target.GATED

@@ -1,0 +1,44 @@
+"""How far intake has read, per incarnation of a topic, and what it counted on the way."""
+
+from django.db import models
+
+from parking.models.flow import Cluster, Flow
+
+
+class TopicIncarnation(models.Model):
+    """A topic as one life of it: deleted and created again, the same name has another topic id (KIP-516)."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=249)
+    topic_id = models.CharField(max_length=64, blank=True, help_text="empty where the broker does not tell")
+    first_seen = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name", "topic_id"], name="topic_incarnation_once"),
+        ]
+
+
+class IntakePosition(models.Model):
+    """Next offset to read; moved by compare-and-swap in the transaction that stores the rows (guarantee 1)."""
+
+    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, related_name="positions")
+    partition = models.IntegerField()
+    next_offset = models.BigIntegerField()
+    moved_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["topic", "partition"], name="intake_position_once")]
+
+
+class Rollup(models.Model):
+    """Events parked per flow and minute."""
+
+    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="rollups")
+    minute = models.DateTimeField()
+    poison = models.PositiveIntegerField(default=0)
+    held = models.PositiveIntegerField(default=0)
+    other = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["flow", "minute"], name="rollup_once")]
