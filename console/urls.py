@@ -1,0 +1,5 @@
+"""Where each page lives."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []
