@@ -1,0 +1,102 @@
+"""One failed try at processing an event, and what was wrong with it, as they travel in the header `siding-attempts`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parking.malformed import Malformed
+
+LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationError:
+    """Where in the value (`path`, a JSON pointer: /amount_cents), what was expected, what arrived, what to do."""
+
+    path: str
+    expected: str = ""
+    actual: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One failed try. `number` counts from 1 over the event's whole life; `at` is milliseconds since 1970 or −1."""
+
+    number: int
+    at: int = -1
+    error_type: str = ""
+    message: str = ""
+    stacktrace: str = ""
+    validation_errors: tuple[ValidationError, ...] = ()
+    retryable: bool | None = None
+
+
+def to_json(attempts: Iterable[Attempt]) -> bytes:
+    """The attempts, oldest first, as the JSON list of the header, in UTF-8. Half a surrogate pair becomes U+FFFD."""
+    return json.dumps([_members(attempt) for attempt in attempts], ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def from_json(data: bytes, where: str = "attempts") -> tuple[Attempt, ...]:
+    """The inverse of `to_json`. A member of the wrong type counts as unknown; raises Malformed if it is no list."""
+    try:
+        listed = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Malformed(where, "a JSON list of attempts", data) from None
+    if not isinstance(listed, list):
+        raise Malformed(where, "a JSON list of attempts", data)
+    return tuple(_attempt(number, members) for number, members in enumerate(listed, start=1))
+
+
+def whole(text: str) -> str:
+    """The text with half surrogate pairs, which have no UTF-8, replaced by U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _members(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "at": attempt.at,
+        "error_type": whole(attempt.error_type),
+        "message": whole(attempt.message),
+        "stacktrace": whole(attempt.stacktrace),
+        "validation_errors": [
+            {"path": whole(e.path), "expected": whole(e.expected), "actual": whole(e.actual), "hint": whole(e.hint)}
+            for e in attempt.validation_errors
+        ],
+        "retryable": attempt.retryable,
+    }
+
+
+def _attempt(place: int, members: object) -> Attempt:
+    if not isinstance(members, dict):
+        return Attempt(number=place, message=_text(members))
+    retryable = members.get("retryable")
+    errors = members.get("validation_errors")
+    return Attempt(
+        number=_number(members.get("number"), unknown=place, least=1),
+        at=_number(members.get("at"), unknown=-1, least=0),
+        error_type=_text(members.get("error_type")),
+        message=_text(members.get("message")),
+        stacktrace=_text(members.get("stacktrace")),
+        validation_errors=tuple(_validation_error(e) for e in errors) if isinstance(errors, list) else (),
+        retryable=retryable if isinstance(retryable, bool) else None,
+    )
+
+
+def _validation_error(members: object) -> ValidationError:
+    if not isinstance(members, Mapping):
+        return ValidationError(path="", actual=_text(members))
+    return ValidationError(*(_text(members.get(name)) for name in ("path", "expected", "actual", "hint")))
+
+
+def _number(number: object, *, unknown: int, least: int) -> int:
+    sound = isinstance(number, int) and not isinstance(number, bool) and least <= number <= LARGEST
+    return number if sound and isinstance(number, int) else unknown
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return whole(value if isinstance(value, str) else json.dumps(value))

@@ -1,0 +1,36 @@
+"""What is held: the hold key of an event, the same in kit and console (DESIGN section 1)."""
+
+from parking.json_member import json_member
+
+INDEPENDENT = "independent"
+KEYED = "keyed"
+RAW = "raw"
+PREFIX = "prefix"
+JSON = "json:"
+
+
+def hold_key(key: bytes | None, event_id: str, *, rule: str = RAW, promise: str = KEYED) -> bytes:
+    """The hold key of the event with this record key and event id.
+
+    `rule` is `raw`, `prefix` (without the first 5 bytes, a schema id, if there are as many and the first is 0) or
+    `json:a.b` (the member at that path of a JSON key; the raw key where it is missing). `promise` is `keyed` or
+    `independent`. Every event without a key, and every event of an independent flow, is held alone: by its id.
+    Never raises for what a key may contain; raises ValueError for an unknown rule or promise.
+    """
+    check(rule=rule, promise=promise)
+    if key is None or promise == INDEPENDENT:
+        return event_id.encode("utf-8", "surrogatepass")
+    if rule == PREFIX:
+        return key[5:] if len(key) >= 5 and key[0] == 0 else key
+    if rule.startswith(JSON):
+        member = json_member(key, rule.removeprefix(JSON).split("."))
+        return key if member is None else member
+    return key
+
+
+def check(*, rule: str, promise: str) -> None:
+    """Raise ValueError, with what was expected, for a key rule or an ordering promise that does not exist."""
+    if rule not in (RAW, PREFIX) and not (rule.startswith(JSON) and all(rule.removeprefix(JSON).split("."))):
+        raise ValueError(f"key rule: expected raw, prefix or json:<path> such as json:account.id, arrived {rule!r}")
+    if promise not in (KEYED, INDEPENDENT):
+        raise ValueError(f"ordering promise: expected keyed or independent, arrived {promise!r}")

@@ -1,0 +1,40 @@
+"""What travels between consumer and console: announcements, outcomes and commands, byte for byte (DESIGN section 5).
+
+`parking.wire.announcement`, `.outcome` and `.command` each have the dataclass, `encode` and `decode`; `decode_parking`
+reads either of the first two.
+"""
+
+from parking.record import Record
+from parking.wire import announcement, command, names, outcome
+from parking.wire.announcement import Announcement
+from parking.wire.block import Block, Wire, split
+from parking.wire.command import Command
+from parking.wire.outcome import Outcome, StillHeld
+from parking.wire.signature import verify
+
+__all__ = [
+    "Announcement",
+    "Command",
+    "Outcome",
+    "StillHeld",
+    "Wire",
+    "announcement",
+    "command",
+    "decode_parking",
+    "is_siding",
+    "names",
+    "outcome",
+    "split",
+    "verify",
+]
+
+
+def is_siding(record: Record) -> bool:
+    """Whether the record says that it is ours: it has a `siding-version`."""
+    return record.has(names.VERSION)
+
+
+def decode_parking(record: Record) -> Announcement | Outcome:
+    """Read a record of a parking topic. Raises Malformed."""
+    kind = Block(split(record.headers)[1]).word(names.KIND, (*names.KINDS, "outcome"))
+    return outcome.decode(record) if kind == "outcome" else announcement.decode(record)
