@@ -47,12 +47,7 @@ class Environment(BaseSettings):
     base_url: AnyHttpUrl = Field(
         AnyHttpUrl("http://127.0.0.1:8000"), description="where people reach the console; links in pages to owners"
     )
-    allowed_hosts: ADDRESSES = {
-    "database_url": (r"postgres(ql)?://\S*", "postgresql://user:password@host:5432/siding"),
-    "redis_url": (r"rediss?://[^\s/]+(/\d*)?(\?\S*)?", "redis://host:6379/0"),
-    "kafka_bootstrap_servers": (r"[^\s,]+:\d+(,[^\s,]+:\d+)*", "host:9092,host:9092"),
-}
-Words = Field(
+    allowed_hosts: Words = Field(
         ("127.0.0.1", "localhost", "[::1]"), description="host names that are answered, separated by commas"
     )
     time_zone: str = Field("UTC", description="time zone of the pages, such as Europe/Paris")
@@ -79,12 +74,7 @@ Words = Field(
     xdg_cache_home: Path | None = Field(
         None, validation_alias="XDG_CACHE_HOME", description="Kafka's jars are kept in its folder siding"
     )
-    require: ADDRESSES = {
-    "database_url": (r"postgres(ql)?://\S*", "postgresql://user:password@host:5432/siding"),
-    "redis_url": (r"rediss?://[^\s/]+(/\d*)?(\?\S*)?", "redis://host:6379/0"),
-    "kafka_bootstrap_servers": (r"[^\s,]+:\d+(,[^\s,]+:\d+)*", "host:9092,host:9092"),
-}
-Words = Field((), description="tests only: kafka, browser; what must not be skipped")
+    require: Words = Field((), description="tests only: kafka, browser; what must not be skipped")
 
     @property
     def cache_dir(self) -> Path:
