@@ -127,7 +127,7 @@ def environment() -> Environment:
     """What the environment says, read once. Raises Misconfigured."""
     secrets = Path(os.environ.get(f"{PREFIX}SECRETS_DIR", "/run/secrets"))
     try:
-        return Environment(_secrets_dir=secrets if secrets.is_dir() else None)
+        return Environment(_secrets_dir=secrets if secrets.is_dir() else None)  # type: ignore[call-arg]
     except ValidationError as error:
         raise Misconfigured("\n".join(_line(one) for one in error.errors())) from None
 

@@ -9,7 +9,7 @@ Config = dict[str, Any]
 
 def configure(*, level: str, json: bool) -> Config:
     """Sets structlog up and returns what Django's LOGGING wants. JSON lines where machines read, else plain lines."""
-    before = [
+    before: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
