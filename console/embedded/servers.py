@@ -77,14 +77,20 @@ class Servers:
         while self.running:
             self.running.pop().stop()
 
+    def launch_again(self, server: Server) -> None:
+        """For a server that died: starts it on the same data, at the same address."""
+        server.launch(self._data(server))
+
+    def _data(self, server: Server) -> Path:
+        return self.data_dir / type(server).__name__.lower()
+
     def _own(self, setting: str, make: Callable[[], Server]) -> str:
         if self.environment.given(setting):
-            address: str = getattr(self.environment, setting)
-            return address
+            return str(getattr(self.environment, setting))
         server = make()
         self.progress(f"starting {server.name}")
         try:
-            server.launch(self.data_dir / type(server).__name__.lower())
+            server.launch(self._data(server))
         except NoJars as reason:
             self.progress(f"{reason}. {MockKafka.name} stands in: all topics are forgotten at exit.\n")
             server, self.mock = MockKafka(), True
