@@ -1,0 +1,66 @@
+"""Brings the console's database up to date, declares the flow, and makes the accounts. `… prepare FOLDER`."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from string import Template
+
+import django
+
+from console.demo.place import Place
+
+FLOWS = Path(__file__).parent / "disputes/flows.toml"
+ROLES = {"oncall": "operator", "reviewer": "reviewer", "owner": "owner"}
+NAMES = {"oncall": "On-call engineer", "reviewer": "Reviewer", "owner": "Flow owner"}
+
+
+def migrate() -> None:
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, interactive=False)
+
+
+def declare_flows(bootstrap: str) -> None:
+    """The same way as for any other service: `manage.py flows FILE`."""
+    from django.core.management import call_command
+
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(Template(FLOWS.read_text()).safe_substitute(bootstrap_servers=bootstrap))
+        file.flush()
+        call_command("flows", file.name)
+
+
+def make_accounts(passwords: dict[str, str]) -> None:
+    """One account for each role, with the passwords given; who is there already keeps the session."""
+    from django.contrib.auth.models import User
+
+    from console.models import Grant
+    from parking.models import Flow
+
+    flow = Flow.objects.get(name="disputes")
+    for name, password in passwords.items():
+        user, _ = User.objects.get_or_create(username=name)
+        user.first_name = NAMES[name]
+        if not user.check_password(password):
+            user.set_password(password)
+        user.save()
+        Grant.objects.get_or_create(user=user, flow=flow, role=ROLES[name])
+
+
+def main() -> None:
+    place = Place(Path(sys.argv[1]))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+    django.setup()
+    from django.conf import settings
+
+    print("bringing the database up to date", flush=True)
+    migrate()
+    print("declaring the flow", flush=True)
+    declare_flows(settings.KAFKA_BOOTSTRAP_SERVERS)
+    print("making the accounts", flush=True)
+    make_accounts(place.passwords())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""The topics of the sample service, with the settings that the gate needs."""
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from console.demo.trouble import Trouble
+
+PARTITIONS = 3
+SOURCE_BYTES = 1_048_588  # Kafka's default for max.message.bytes
+BLOCK_BYTES = 262_144  # what parking and replay topics must take on top (DESIGN section 5)
+NAMES = ("disputes", "disputes.parking", "disputes.replay")
+
+
+def create(bootstrap: str) -> None:
+    """Create what is missing; what exists is left as it is. Raises Trouble."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for name, future in admin.create_topics([_topic(name) for name in NAMES], operation_timeout=30).items():
+        try:
+            future.result(timeout=40)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise Trouble(
+                    f"topic {name} could not be created on {bootstrap} ({error.args[0].str()}): create it yourself"
+                ) from None
+
+
+def _topic(name: str) -> NewTopic:
+    room = SOURCE_BYTES if name == NAMES[0] else SOURCE_BYTES + BLOCK_BYTES
+    return NewTopic(name, PARTITIONS, config={"cleanup.policy": "delete", "max.message.bytes": str(room)})
