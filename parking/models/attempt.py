@@ -8,7 +8,7 @@ from parking.models.event import EventState
 class Attempt(models.Model):
     event_state = models.ForeignKey(EventState, on_delete=models.PROTECT, related_name="attempts")
     token = models.BigIntegerField(default=0, help_text="token of the replay; 0 = live")
-    number = models.PositiveIntegerField()
+    number = models.BigIntegerField(help_text="counts from 1 over the event's whole life")
     at = models.DateTimeField(null=True)
     error_type = models.TextField(blank=True)
     message = models.TextField(blank=True)

@@ -4,12 +4,33 @@
 range-partitioned by `stored_at`, our own clock: a foreign timestamp cannot create partitions.
 """
 
+from collections.abc import Collection
+from typing import Self
+
 from django.db import models
 
 from parking.models.error_group import ErrorGroup
 from parking.models.flow import Cluster, Flow
 from parking.models.intake_position import TopicIncarnation
 from parking.models.quarantine import Quarantine
+
+
+class EventStateQuerySet(models.QuerySet["EventState"]):
+    def visible(self, flow_ids: Collection[int]) -> Self:
+        """Those of these flows: what a viewer may see."""
+        return self.filter(flow_id__in=flow_ids)
+
+    def unsettled(self, quarantine: Quarantine | int) -> Self:
+        """What waits in a quarantine, head first."""
+        return self.filter(quarantine=quarantine, state="parked").order_by("position")
+
+    def in_order(self, quarantine: Quarantine | int) -> Self:
+        """Everything a quarantine ever had, in its order."""
+        return self.filter(quarantine=quarantine).order_by("position")
+
+    def not_understood(self) -> Self:
+        """What no dialect knows and what could not be read, newest first."""
+        return self.filter(kind__in=["unattributed", "broken"]).order_by("-id")
 
 
 class EventState(models.Model):
@@ -27,23 +48,35 @@ class EventState(models.Model):
         BROKEN = "broken", "broken"  # said to be ours and could not be read: kept raw with the reason
 
     id = models.BigAutoField(primary_key=True)
-    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="events")
-    event_digest = models.BinaryField(max_length=32, help_text="SHA-256 of the event id")
+    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="events", db_index=False)
+    event_digest = models.BinaryField(
+        max_length=32, help_text="SHA-256 of the event id; of the parking coordinates where it is not known to be one"
+    )
     stored_at = models.DateTimeField(help_text="partition of the immutable row and the payload")
-    quarantine = models.ForeignKey(Quarantine, null=True, on_delete=models.PROTECT, related_name="events")
+    quarantine = models.ForeignKey(
+        Quarantine, null=True, on_delete=models.PROTECT, related_name="events", db_index=False
+    )
     position = models.BigIntegerField(null=True, help_text="place in the quarantine: what the ledger assigned")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PARKED)
-    error_group = models.ForeignKey(ErrorGroup, null=True, on_delete=models.PROTECT, related_name="events")
+    error_group = models.ForeignKey(
+        ErrorGroup, null=True, on_delete=models.PROTECT, related_name="events", db_index=False
+    )
     attempt_count = models.PositiveIntegerField(default=0)
     fate_token = models.BigIntegerField(null=True, help_text="token of the fact that settled it; 0 = live")
     fate_fingerprint = models.BinaryField(max_length=32, null=True)
     settled_at = models.DateTimeField(null=True)
 
+    objects = EventStateQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["flow", "event_digest"], name="event_once_per_flow"),
-            models.UniqueConstraint(fields=["quarantine", "position"], name="event_position_unique"),
+            models.UniqueConstraint(
+                fields=["quarantine", "position"],
+                name="event_position_unique",
+                deferrable=models.Deferrable.IMMEDIATE,  # looked at after the statement: a renumbering is one UPDATE
+            ),
             models.CheckConstraint(
                 condition=models.Q(state="parked", settled_at__isnull=True)
                 | models.Q(state__in=["applied", "skipped"], settled_at__isnull=False),
@@ -54,9 +87,18 @@ class EventState(models.Model):
                 | models.Q(quarantine__isnull=False, position__isnull=False),
                 name="event_of_a_key_has_quarantine",
             ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["poison", "held", "unattributed", "broken"]), name="event_kind_known"
+            ),
         ]
         indexes = [
             models.Index(fields=["quarantine", "position"], condition=models.Q(state="parked"), name="event_unsettled"),
+            models.Index(fields=["error_group", "-id"], name="event_by_error"),
+            models.Index(
+                fields=["flow", "-id"],
+                condition=models.Q(kind__in=["unattributed", "broken"]),
+                name="event_not_understood",
+            ),
         ]
 
 
@@ -67,9 +109,10 @@ class ParkedEvent(models.Model):
         EventState, primary_key=True, db_column="id", on_delete=models.PROTECT, related_name="event"
     )
     stored_at = models.DateTimeField()
-    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+", db_index=False)
     dialect = models.CharField(max_length=40)
     event_id = models.TextField(help_text="at most 1 KiB; longer ones are sha256:<hex>")
+    event_id_bytes = models.BinaryField(null=True, help_text="its exact UTF-8 where text cannot hold it (a NUL)")
     event_type = models.TextField(blank=True, help_text="for people: header event-type, ce_type or similar")
     parking_topic = models.CharField(max_length=249)
     parking_partition = models.IntegerField()
@@ -85,6 +128,11 @@ class ParkedEvent(models.Model):
     error_message = models.TextField(blank=True)
     blocked_by = models.TextField(blank=True)
     unreadable_reason = models.TextField(blank=True, help_text="why it could not be read, or what was lost in reading")
+
+    @property
+    def exact_event_id(self) -> str:
+        """The event id as the consumer knows it; what goes on the wire."""
+        return self.event_id if self.event_id_bytes is None else bytes(self.event_id_bytes).decode("utf-8")
 
 
 class EventPayload(models.Model):
@@ -103,9 +151,12 @@ class EventPayload(models.Model):
 class ParkedRecord(models.Model):
     """Coordinates of every record intake has read: nothing is stored twice (guarantee 2)."""
 
-    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT)
+    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, db_index=False)
     partition = models.IntegerField()
     offset = models.BigIntegerField()
+    content = models.BinaryField(
+        max_length=32, help_text="digest: the same coordinates with other bytes are not the same"
+    )
     event_state = models.ForeignKey(EventState, null=True, on_delete=models.PROTECT, related_name="records")
 
     class Meta:

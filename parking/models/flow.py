@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from parking import hold_key
+
 
 class Cluster(models.Model):
     """One Kafka cluster. `settings` are librdkafka client settings without secrets."""
@@ -27,8 +29,8 @@ class Flow(models.Model):
     """One (cluster, source topic, consumer group) whose failures are parked."""
 
     class Promise(models.TextChoices):
-        PER_KEY = "per-key", "order per key"
-        INDEPENDENT = "independent", "each event stands alone"
+        KEYED = hold_key.KEYED, "order per key"
+        INDEPENDENT = hold_key.INDEPENDENT, "each event stands alone"
 
     class Target(models.TextChoices):
         GATED = "gated", "gated Kafka topic"
@@ -42,7 +44,7 @@ class Flow(models.Model):
     replay_topic = models.CharField(max_length=249, blank=True)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="flows")
     runbook = models.URLField(blank=True)
-    promise = models.CharField(max_length=20, choices=Promise.choices, default=Promise.PER_KEY)
+    promise = models.CharField(max_length=20, choices=Promise.choices, default=Promise.KEYED)
     key_rule = models.CharField(max_length=200, default="raw", help_text="raw, prefix or json:a.b")
     target = models.CharField(max_length=20, choices=Target.choices, default=Target.GATED)
     schema = models.JSONField(null=True, blank=True, help_text="JSON Schema of the event's value, for amendments")

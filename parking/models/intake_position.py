@@ -11,18 +11,23 @@ class TopicIncarnation(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=249)
     topic_id = models.CharField(max_length=64, blank=True, help_text="empty where the broker does not tell")
+    generation = models.PositiveIntegerField(
+        default=0, help_text="rises when the broker lost its tail or replaced it: offsets came a second time"
+    )
     first_seen = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["cluster", "name", "topic_id"], name="topic_incarnation_once"),
+            models.UniqueConstraint(
+                fields=["cluster", "name", "topic_id", "generation"], name="topic_incarnation_once"
+            ),
         ]
 
 
 class IntakePosition(models.Model):
     """Next offset to read; moved by compare-and-swap in the transaction that stores the rows (guarantee 1)."""
 
-    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, related_name="positions")
+    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, related_name="positions", db_index=False)
     partition = models.IntegerField()
     next_offset = models.BigIntegerField()
     moved_at = models.DateTimeField()
@@ -34,7 +39,7 @@ class IntakePosition(models.Model):
 class Rollup(models.Model):
     """Events parked per flow and minute."""
 
-    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="rollups")
+    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="rollups", db_index=False)
     minute = models.DateTimeField()
     poison = models.PositiveIntegerField(default=0)
     held = models.PositiveIntegerField(default=0)
