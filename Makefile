@@ -39,7 +39,7 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 	@$(VENV)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(VENV)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --all-extras \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" -o requirements.lock pyproject.toml
-	@$(VENV)/python -m console.embedded.jars
+	@$(VENV)/python -m console.embedded.lock
 
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results

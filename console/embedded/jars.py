@@ -1,13 +1,12 @@
 """Kafka's jars: those of jgo.lock.toml, each checked by its SHA-256, fetched once into a folder of the cache.
 
 The folder appears under its name only when it is complete, so that two starts at once, or one that was interrupted,
-leave nothing broken. `python -m console.embedded.jars` writes the lock file anew from jgo.toml.
+leave nothing broken.
 """
 
 import fcntl
 import hashlib
 import shutil
-import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from jgo.env import EnvironmentBuilder, EnvironmentSpec
 from jgo.maven import MavenContext
 
 from console.embedded.errors import NoJars
@@ -82,18 +80,3 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-
-
-def write_lock() -> None:
-    """Resolves jgo.toml and writes jgo.lock.toml."""
-    with tempfile.TemporaryDirectory() as scratch:
-        context = MavenContext(repo_cache=Path(scratch))
-        builder = EnvironmentBuilder(context=context, cache_dir=Path(scratch))
-        spec = EnvironmentSpec.load_or_error(LOCK.with_name("jgo.toml"))
-        lock = builder.resolve_lockfile(spec)
-        lock.save(LOCK)
-    sys.stdout.write(f"{LOCK.name}: {len(lock.dependencies)} jars\n")
-
-
-if __name__ == "__main__":
-    write_lock()

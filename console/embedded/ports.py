@@ -33,6 +33,7 @@ def demand_free(port: int, *, variable: str, server: str) -> None:
 def _holder(port: int) -> str:
     """Who listens on a port, as far as we may know."""
     for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+        listens = connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port
+        if listens and connection.pid:
             return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
     return "another program"

@@ -4,6 +4,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from console.embedded.errors import EmbeddedError
 from console.embedded.password import password
@@ -46,7 +48,7 @@ class Redis:
 
     def _ready(self) -> bool:
         try:
-            with redis.Redis.from_url(self.address, socket_timeout=5) as client:
+            with redis.Redis.from_url(self.address, socket_timeout=5, retry=Retry(NoBackoff(), 0)) as client:
                 return bool(client.ping())
         except redis.RedisError:
             return False

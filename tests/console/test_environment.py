@@ -1,0 +1,71 @@
+"""Settings come from SIDING_ variables and files; what is wrong is said in one line per variable."""
+
+import pytest
+
+from console.environment import Misconfigured, environment
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """read(NAME="value", …) → the settings that a fresh process with only these variables would see."""
+
+    def read(**variables):
+        for name in (
+            "DATABASE_URL", "REDIS_URL", "KAFKA_BOOTSTRAP_SERVERS", "REQUIRE", "ENVIRONMENT", "SECRETS_DIR",
+        ):  # fmt: skip
+            monkeypatch.delenv(f"SIDING_{name}", raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(f"SIDING_{name}", str(value))
+        environment.cache_clear()
+        return environment()
+
+    yield read
+    monkeypatch.undo()
+    environment.cache_clear()
+
+
+def test_defaults_are_for_development_on_this_machine_only(read):
+    assert read().environment == "development"
+    assert set(read().allowed_hosts) == {"127.0.0.1", "localhost", "[::1]"}
+    assert not read().given("database_url")
+
+
+def test_each_wrong_variable_gets_one_line_with_what_was_expected_and_what_arrived(read):
+    with pytest.raises(Misconfigured) as raised:
+        read(TIME_ZONE="Mars/Olympus", KAFKA_BOOTSTRAP_SERVERS="localhost", REPLAY_LEASE_SECONDS="soon")
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 3
+    assert "SIDING_TIME_ZONE: a time zone such as UTC or Europe/Paris was expected; 'Mars/Olympus' arrived" in lines
+    assert any(line.startswith("SIDING_KAFKA_BOOTSTRAP_SERVERS: ") and "'localhost' arrived" in line for line in lines)
+    assert any(line.startswith("SIDING_REPLAY_LEASE_SECONDS: ") and "'soon' arrived" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("DATABASE_URL", "mysql://u:hunter2@h/d"), ("REDIS_URL", "hunter2"), ("FLOW_SECRETS", '{"orders": hunter2}')],
+)
+def test_a_secret_is_not_repeated_in_the_error(read, name, value):
+    with pytest.raises(Misconfigured) as raised:
+        read(**{name: value})
+    assert f"SIDING_{name}: " in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("variables", [{}, {"SECRET_KEY": "short"}, {"SECRET_KEY": "k" * 50, "DEBUG": "true"}])
+def test_production_refuses_weak_settings(read, variables):
+    with pytest.raises(Misconfigured, match="SIDING_"):
+        read(ENVIRONMENT="production", **variables)
+
+
+def test_secrets_are_read_from_files(read, tmp_path):
+    (tmp_path / "siding_secret_key").write_text("s" * 60)
+    (tmp_path / "siding_flow_secrets").write_text('{"orders": "from a file"}')
+    settings = read(SECRETS_DIR=tmp_path, ENVIRONMENT="production")
+    assert settings.secret_key.get_secret_value() == "s" * 60
+    assert settings.flow_secrets["orders"].get_secret_value() == "from a file"
+
+
+def test_the_settings_do_not_show_secrets_when_printed(read):
+    shown = repr(read(SECRET_KEY="k" * 50, FLOW_SECRETS='{"orders": "hunter2"}'))
+    assert "hunter2" not in shown
+    assert "kkkk" not in shown
