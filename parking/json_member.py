@@ -24,6 +24,14 @@ class _NotJson(ValueError):
     """The text is not JSON."""
 
 
+def is_json(text: str) -> bool:
+    """Whether the text is JSON, whatever its depth and the size of its numbers."""
+    try:
+        return all(True for _ in _values(text))
+    except _NotJson:
+        return False
+
+
 def json_member(document: bytes, path: list[str]) -> bytes | None:
     """The member of `document` at `path` (nested objects): a text as its UTF-8 bytes, anything else as written.
 
