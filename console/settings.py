@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "console.zone.ViewerZone",
     "django_structlog.middlewares.RequestMiddleware",
 ]
 
@@ -73,6 +74,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "console.pages.shell.context",
             ],
         },
     },
@@ -132,6 +134,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31_536_000 if BASE_URL.startswith("https:") else 0
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024  # an amended value comes as a form
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BASE_URL.startswith("https:") else None
 
 # Static files

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pgtrigger
 import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from django.conf import settings
 from django.db import connection
+from django.test import TransactionTestCase
 
 from console.environment import environment
 from tests import servers
@@ -52,6 +54,20 @@ def chromium() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     own = Path.home() / ".cache/ms-playwright"
     return found or next((str(path) for path in own.glob("chromium-*/chrome-linux*/chrome")), "")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _journal_may_be_emptied_between_tests() -> Iterator[None]:
+    """Tests that commit are cleaned up by TRUNCATE, which the database refuses on the journal, as it should."""
+    empty = TransactionTestCase._fixture_teardown
+
+    def empty_all(case: TransactionTestCase) -> None:
+        with pgtrigger.ignore("parking.JournalEntry:append_only"):
+            empty(case)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_all)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ import psutil
 import psycopg
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from console.embedded import jars as jars_module
 from console.embedded.errors import NoJars, PortBusy, ServerDied
@@ -73,7 +75,10 @@ def test_postgres_keeps_its_data_over_a_restart_and_a_half_made_cluster_is_made_
 def test_redis_wants_its_password(tmp_path):
     server = Redis()
     server.start(tmp_path / "redis")
-    with pytest.raises(redis.AuthenticationError), redis.Redis(port=server.port) as stranger:
+    with (
+        pytest.raises(redis.AuthenticationError),
+        redis.Redis(port=server.port, retry=Retry(NoBackoff(), 0)) as stranger,
+    ):
         stranger.ping()
     server.stop()
 
