@@ -57,7 +57,7 @@ def decode(record: Record) -> Command:
         action=action,
         flow=required(names.FLOW, block.text(names.FLOW)),
         hold_key=required("record key", record.key),
-        token=required(names.TOKEN, block.number(names.TOKEN)),
+        token=required(names.TOKEN, block.number(names.TOKEN) or None),
         replay_id=block.text(names.REPLAY_ID),
         event_id=block.text(names.EVENT_ID),
         key=block.raw(names.KEY) if names.KEY in block else record.key,

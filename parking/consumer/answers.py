@@ -1,0 +1,104 @@
+"""The outcome records that answer replay records, refusals included."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from parking import attempt
+from parking.consumer.flow import Flow
+from parking.consumer.ledger.rows import Fate, Hold
+from parking.consumer.ledger.rules import Answer
+from parking.malformed import Malformed, shown
+from parking.record import Record
+from parking.wire import Command, Outcome, StillHeld, command, names, verify
+
+
+class Answers:
+    """Reads the replay records of one flow and words what is answered."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+
+    def read(self, record: Record) -> Command | Outcome:
+        """Rule 1: the command that the record is, or the refusal."""
+        if self._flow.secret and not verify(self._flow.secret, record):
+            # without token and replay id, so that a forger stops nothing
+            return self._refused(record.key or b"", f"wrong or missing signature on {record.coordinates}")
+        try:
+            found = command.decode(record)
+        except Malformed as malformed:
+            return self._refused(b"", f"{record.coordinates}: {malformed}")
+        reason = self._wrong(found)
+        return found if reason is None else self._refused(found.hold_key, reason, found)
+
+    def event(self, asked: Command, hold: Hold, answer: Answer) -> Outcome:
+        """The answer to `apply` and `skip`: what the ledger knows of the event."""
+        fate = answer.fate
+        outcome = Outcome(
+            outcome=answer.outcome,
+            flow=self._flow.name,
+            hold_key=asked.hold_key,
+            event_id=asked.event_id,
+            position=None if fate is None else fate.position,
+            token=asked.token,
+            replay_id=asked.replay_id,
+            source=asked.source if fate is None else fate.source,
+            consumer_group=self._flow.consumer_group,
+            floor=hold.floor,
+            first_held=answer.first_held,
+        )
+        return outcome if fate is None else _with_facts(outcome, fate)
+
+    def marker(self, asked: Command, hold: Hold, said: str, held: int, named: Sequence[Fate]) -> Outcome:
+        """The answer to a release marker."""
+        return Outcome(
+            outcome=said,
+            flow=self._flow.name,
+            hold_key=asked.hold_key,
+            position=hold.released_position if said == names.RELEASED else None,
+            token=asked.token,
+            replay_id=asked.replay_id,
+            consumer_group=self._flow.consumer_group,
+            floor=hold.floor,
+            held_count=held if said == names.STILL_HELD else None,
+            still_held=tuple(StillHeld(f.event_id, f.position, f.kind or "", f.source) for f in named),
+        )
+
+    def _wrong(self, asked: Command) -> str | None:
+        """What is wrong with a command that could be read."""
+        if asked.flow != self._flow.name:
+            return f"flow: expected {self._flow.name!r}, arrived {shown(asked.flow)}"
+        if asked.action == names.HOLD:
+            return "action: this version of the consumer kit does not know hold records"
+        if asked.action == names.RELEASE:
+            return None
+        if self._flow.hold_key(asked.key, asked.event_id or "") != asked.hold_key:
+            return f"hold key: not what the key rule {self._flow.key_rule!r} makes of the record's key"
+        if asked.action == names.APPLY and asked.sent_fingerprint != asked.fingerprint:
+            return "fingerprint: not that of the record as it arrived"
+        return None
+
+    def _refused(self, hold_key: bytes, reason: str, asked: Command | None = None) -> Outcome:
+        refusal = Outcome(
+            outcome=names.REFUSED,
+            flow=self._flow.name,
+            hold_key=hold_key,
+            consumer_group=self._flow.consumer_group,
+            reason=reason,
+        )
+        if asked is None:
+            return refusal
+        return replace(
+            refusal, event_id=asked.event_id, token=asked.token, replay_id=asked.replay_id, source=asked.source
+        )
+
+
+def _with_facts(outcome: Outcome, fate: Fate) -> Outcome:
+    if fate.settled:
+        evidence = json.loads(fate.result) if fate.result else None
+        return replace(outcome, fingerprint=fate.fingerprint, fate_token=fate.token, evidence=evidence)
+    if outcome.outcome == names.FAILED:
+        evidence = json.loads(fate.result) if fate.result else None
+        tries = attempt.from_json(fate.attempts) if fate.attempts else ()
+        return replace(outcome, attempts=tries, evidence=evidence)
+    return outcome

@@ -1,0 +1,43 @@
+"""What a handler raises to say more than "it failed", and what stops the kit itself for a while."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from parking.attempt import ValidationError
+
+
+class Poison(Exception):
+    """Raised by a handler: this event will never succeed as it is. It is parked at once, without further tries.
+
+    `error_type` names the kind of failure (the exception's own name by default), `validation_errors` say where the
+    event is wrong and what to do, `evidence` says what the decision was based on (model, prompt, trace ids).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        error_type: str | None = None,
+        validation_errors: Iterable[ValidationError] = (),
+        evidence: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.error_type = error_type or type(self).__name__
+        self.validation_errors = tuple(validation_errors)
+        self.evidence = evidence
+
+
+class RateLimited(Exception):
+    """Raised by a handler: not now. The event waits `retry_after` seconds, keeps its place and spends no attempt."""
+
+    def __init__(self, retry_after: float, message: str = "rate limited") -> None:
+        super().__init__(message)
+        self.retry_after = max(float(retry_after), 0.0)
+
+
+class Unavailable(Exception):
+    """Ledger or broker cannot be used now. The message is one line that says what to do; the kit tries again."""
+
+
+class Interrupted(Exception):
+    """The event was given up unfinished: the consumer stops or lost the partition. Somebody else takes it up."""

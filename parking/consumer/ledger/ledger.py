@@ -1,0 +1,104 @@
+"""What every ledger can do, whatever database it lives in."""
+
+import importlib.resources
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from parking.consumer.errors import Unavailable
+from parking.consumer.ledger.transaction import Execute, Transaction
+
+VERSION = 1
+"""The version of the tables that this code needs."""
+
+
+class Ledger(ABC):
+    """The tables of the kit in the service's own database, beside its effects.
+
+    Safe for several threads: a connection serves one transaction at a time.
+    """
+
+    schema: str
+    has_tables: str
+    for_update: str
+
+    def __init__(self) -> None:
+        self._idle: list[Any] = []
+
+    @contextmanager
+    def transaction(self, flow: str, *, write: bool = True) -> Iterator[Transaction]:
+        """One transaction of that flow: committed at the end, rolled back on any exception.
+
+        Without `write` each statement stands alone: for what is read as a hint.
+        Raises Unavailable where the database cannot be used now; whatever else the block raises passes through.
+        """
+        try:
+            connection = self._idle.pop() if self._idle else self._connect()
+            try:
+                self._begin(connection, write=write)
+                yield Transaction(flow, connection, self._execute(connection), for_update=self.for_update)
+                self._commit(connection)
+            except BaseException:
+                connection.close()  # what an error left behind is not used again; closing rolls back
+                raise
+            self._idle.append(connection)
+        except Exception as error:
+            line = self._explain(error)
+            if line is None:
+                raise
+            raise Unavailable(f"ledger: {line}") from error
+
+    def prepare(self) -> None:
+        """Create the tables, or bring them to this version. Safe at each start and in several processes at once."""
+        with self.transaction("") as transaction:
+            self._one_at_a_time(transaction.connection)
+            for version in range(self._version(transaction) + 1, VERSION + 1):
+                for statement in schema(self.schema, version).split(";\n"):
+                    transaction.connection.execute(statement)
+
+    def check(self) -> None:
+        """Raise Unavailable, with what to do, unless the tables are there in this version."""
+        with self.transaction("") as transaction:
+            version = self._version(transaction)
+        if version != VERSION:
+            raise Unavailable(
+                f"ledger: the tables siding_* are {f'of version {version}' if version else 'missing'}, "
+                f"version {VERSION} is needed: call ledger.prepare(), or run the files of "
+                f"parking/consumer/ledger/schema/{self.schema} with your migrations"
+            )
+
+    def close(self) -> None:
+        """Close what is open. The ledger can still be used afterwards."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _version(self, transaction: Transaction) -> int:
+        (exists,) = transaction.connection.execute(self.has_tables).fetchone()
+        return transaction.version() if exists else 0
+
+    @abstractmethod
+    def _connect(self) -> Any: ...
+
+    @abstractmethod
+    def _begin(self, connection: Any, *, write: bool) -> None: ...
+
+    @abstractmethod
+    def _commit(self, connection: Any) -> None: ...
+
+    @abstractmethod
+    def _execute(self, connection: Any) -> Execute: ...
+
+    @abstractmethod
+    def _one_at_a_time(self, connection: Any) -> None:
+        """Keep other processes from changing the tables until the end of the transaction."""
+
+    @abstractmethod
+    def _explain(self, error: Exception) -> str | None:
+        """One line that says what to do, where the error means that the database cannot be used now."""
+
+
+def schema(folder: str, version: int) -> str:
+    """The SQL that brings the tables from the version before to `version`; `folder` is postgresql or sqlite."""
+    files = importlib.resources.files("parking.consumer.ledger")
+    return (files / "schema" / folder / f"{version:04}.sql").read_text(encoding="utf-8")

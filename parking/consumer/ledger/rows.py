@@ -1,0 +1,60 @@
+"""The rows of the ledger."""
+
+from dataclasses import dataclass
+
+from parking.coordinates import Coordinates
+from parking.wire import Wire
+
+HELD, APPLIED, SKIPPED = "held", "applied", "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What the consumer knows of one key. `floor` is the smallest token that may still act."""
+
+    hold_key: bytes
+    quarantined: bool = False
+    blocked_by: str | None = None
+    floor: int = 0
+    released: int = 0
+    released_position: int = 0
+    next_position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one event.
+
+    `state` is held, applied or skipped; `kind` (of what was ever held) poison or held. Digests of 32 bytes: `content`
+    of key and value, `source_fingerprint` of the source record, `fingerprint` of what was applied or skipped. `token`
+    is that of the replay that settled it or failed last, 0 = live. `attempts` is the JSON of the tries that were
+    announced last, `attempt_number` the number of the last one. `result` is the JSON of the evidence.
+    """
+
+    event_id: str
+    state: str
+    hold_key: bytes
+    source: Coordinates
+    content: bytes
+    source_fingerprint: bytes
+    at: int
+    kind: str | None = None
+    position: int | None = None
+    fingerprint: bytes | None = None
+    token: int = 0
+    attempt_number: int = 0
+    attempts: bytes | None = None
+    result: bytes | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.state != HELD
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One record of the outbox that has to be published."""
+
+    sequence: int
+    hold_key: bytes
+    wire: Wire

@@ -1,0 +1,121 @@
+"""The rules of the gate (DESIGN section 4), pure: from what was read under the lock to what is written and answered.
+
+Every ledger and every owner of a key goes through these functions, so that none can disagree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from parking import attempt
+from parking.attempt import Attempt
+from parking.consumer.ledger.rows import APPLIED, HELD, SKIPPED, Fate, Hold
+from parking.coordinates import Coordinates
+from parking.wire import names
+from parking.wire.command import Command
+
+
+class Source(Enum):
+    """What a source record meets."""
+
+    KNOWN = "the same event again: publish its announcement if that is still due, nothing else"
+    CONFLICT = "another event wears the same id"
+    HOLD = "the key is quarantined"
+    HANDLE = "the handler may run"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An outcome as far as the rules decide it. `fate` is the event's as the ledger has it."""
+
+    outcome: str
+    fate: Fate | None = None
+    first_held: str | None = None
+
+
+def source(fate: Fate | None, quarantined: bool, at: Coordinates, content: bytes) -> Source:
+    """Rules 1 and 2 of a source record; `content` is the SHA-256 of its key and value."""
+    if fate is not None:
+        same = fate.source == at or fate.content == content
+        return Source.KNOWN if same else Source.CONFLICT
+    return Source.HOLD if quarantined else Source.HANDLE
+
+
+def live(seen: Fate, evidence: bytes | None, now_ms: int) -> Fate:
+    """Rule 3: the event is applied as it arrived."""
+    return replace(seen, state=APPLIED, fingerprint=seen.source_fingerprint, result=evidence, at=now_ms)
+
+
+def hold(key: Hold, seen: Fate, now_ms: int) -> tuple[Hold, Fate]:
+    """Rule 2: the event is held at the next position."""
+    return _parked(key, replace(seen, kind=names.HELD), now_ms)
+
+
+def quarantine(key: Hold, seen: Fate, tries: Sequence[Attempt], now_ms: int) -> tuple[Hold, Fate]:
+    """Rule 3: the event failed for good. It is poison even where the key was quarantined meanwhile."""
+    blocked_by = key.blocked_by if key.quarantined else seen.event_id
+    key = replace(key, quarantined=True, blocked_by=blocked_by)
+    return _parked(key, _tried(replace(seen, kind=names.POISON), tries), now_ms)
+
+
+def replay(key: Hold, fate: Fate | None, first: Fate | None, command: Command) -> Answer | Fate:
+    """Rules 2 to 6 of a replay record: the answer, or the held fate on which it may act.
+
+    `first` is the first held event of the key.
+    """
+    if fate is not None and fate.settled:
+        return Answer(fate.state, fate)
+    if fate is not None and fate.token == command.token:
+        return Answer(names.FAILED, fate)
+    if command.token < key.floor:
+        return Answer(names.FENCED, fate)
+    if not key.quarantined or fate is None or fate.hold_key != key.hold_key:
+        return Answer(names.NOT_HELD, fate)
+    if first is None or first.event_id != fate.event_id:
+        return Answer(names.OUT_OF_ORDER, fate, first_held=None if first is None else first.event_id)
+    return fate
+
+
+def seen(key: Hold, token: int) -> Hold:
+    """Rule 7: from now on nothing of an older plan acts."""
+    return replace(key, floor=max(key.floor, token))
+
+
+def skip(fate: Fate, command: Command, now_ms: int) -> Fate:
+    """Rule 7: a skipped event never comes back to life."""
+    return replace(fate, state=SKIPPED, fingerprint=command.fingerprint, token=command.token, at=now_ms)
+
+
+def apply(fate: Fate, command: Command, evidence: bytes | None, now_ms: int) -> Fate:
+    """Rule 7: the event is applied as it was sent."""
+    fingerprint = command.sent_fingerprint
+    return replace(fate, state=APPLIED, fingerprint=fingerprint, token=command.token, result=evidence, at=now_ms)
+
+
+def fail(
+    key: Hold, fate: Fate, command: Command, tries: Sequence[Attempt], evidence: bytes | None, *, now_ms: int
+) -> tuple[Hold, Fate]:
+    """Rule 7: the event failed under this token; every later record of the replay is dead."""
+    failed = _tried(replace(fate, kind=names.POISON, token=command.token, result=evidence, at=now_ms), tries)
+    return replace(key, floor=max(key.floor, command.token + 1)), failed
+
+
+def release(key: Hold, held: int, token: int) -> tuple[str, Hold]:
+    """The release marker: the answer, and the key as it is afterwards. `held` counts its held events."""
+    if key.released == token or not key.quarantined:
+        return names.RELEASED, key
+    if token < key.floor:
+        return names.FENCED, key
+    if held:
+        return names.STILL_HELD, seen(key, token)
+    opened = replace(key, quarantined=False, blocked_by=None, floor=token + 1)
+    return names.RELEASED, replace(opened, released=token, released_position=key.next_position)
+
+
+def _parked(key: Hold, seen: Fate, now_ms: int) -> tuple[Hold, Fate]:
+    position = max(key.next_position, now_ms)
+    return replace(key, next_position=position + 1), replace(seen, state=HELD, position=position, at=now_ms)
+
+
+def _tried(fate: Fate, tries: Sequence[Attempt]) -> Fate:
+    return replace(fate, attempts=attempt.to_json(tries), attempt_number=tries[-1].number)

@@ -1,0 +1,75 @@
+"""The SQL of the ledger, once, in SQLite's words; `parking.consumer.ledger.postgres` rewrites what differs.
+
+Only names of columns are put together here; every value is a parameter.
+"""
+# ruff: noqa: S608
+
+HOLD_COLUMNS = "hold_key, quarantined, blocked_by, floor, released, released_position, next_position"
+FATE_COLUMNS = (
+    "event_id, state, kind, hold_key, position, source_topic, source_partition, source_offset, source_timestamp, "
+    "content, source_fingerprint, fingerprint, token, attempt_number, attempts, result, at"
+)
+_FATE_VALUES = ", ".join(f":{column}" for column in FATE_COLUMNS.split(", "))
+_TEXT = ("state", "kind", "source_topic")
+_NUMBER = ("position", "source_partition", "source_offset", "source_timestamp", "token", "attempt_number", "at")
+
+
+def _typed(column: str) -> str:
+    kind = "text" if column in _TEXT else "integer" if column in _NUMBER else "blob"
+    return f"CAST(:{column} AS {kind})"
+
+
+_TYPED_VALUES = ", ".join(_typed(column) for column in FATE_COLUMNS.split(", "))
+
+SELECT_HOLD = f"SELECT {HOLD_COLUMNS} FROM siding_hold WHERE flow = :flow AND key_digest = :key_digest"
+CREATE_HOLD = (
+    "INSERT INTO siding_hold (flow, key_digest, hold_key) VALUES (:flow, :key_digest, :hold_key) ON CONFLICT DO NOTHING"
+)
+UPDATE_HOLD = (
+    "UPDATE siding_hold SET quarantined = :quarantined, blocked_by = :blocked_by, floor = :floor, "
+    "released = :released, released_position = :released_position, next_position = :next_position "
+    "WHERE flow = :flow AND key_digest = :key_digest"
+)
+
+SELECT_FATE = f"SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest"
+LOOK = (
+    "SELECT h.quarantined, f.* FROM (SELECT 1) AS one "
+    "LEFT JOIN siding_hold AS h ON h.flow = :flow AND h.key_digest = :key_digest "
+    f"LEFT JOIN (SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest) AS f ON 1 = 1"
+)
+INSERT_FATE = (
+    f"INSERT INTO siding_fate (flow, id_digest, key_digest, {FATE_COLUMNS}) "
+    f"VALUES (:flow, :id_digest, :key_digest, {_FATE_VALUES})"
+)
+INSERT_FATE_IF_OPEN = (
+    f"INSERT INTO siding_fate (flow, id_digest, key_digest, {FATE_COLUMNS}) "
+    f"SELECT CAST(:flow AS text), :id_digest, :key_digest, {_TYPED_VALUES} "
+    "WHERE NOT EXISTS (SELECT 1 FROM siding_hold WHERE flow = :flow AND key_digest = :key_digest AND quarantined) "
+    "ON CONFLICT DO NOTHING"
+)
+UPDATE_FATE = (
+    "UPDATE siding_fate SET state = :state, kind = :kind, fingerprint = :fingerprint, token = :token, "
+    "attempt_number = :attempt_number, attempts = :attempts, result = :result, at = :at "
+    "WHERE flow = :flow AND id_digest = :id_digest"
+)
+SELECT_HELD = (
+    f"SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND key_digest = :key_digest AND state = 'held' "
+    "ORDER BY position LIMIT :most"
+)
+COUNT_HELD = "SELECT count(*) FROM siding_fate WHERE flow = :flow AND key_digest = :key_digest AND state = 'held'"
+
+INSERT_ANNOUNCEMENT = (
+    "INSERT INTO siding_announcement (flow, key_digest, hold_key, record) "
+    "VALUES (:flow, :key_digest, :hold_key, :record)"
+)
+SELECT_DUE = (
+    "SELECT sequence, hold_key, record FROM siding_announcement WHERE flow = :flow AND sequence > :after "
+    "ORDER BY sequence LIMIT :most"
+)
+SELECT_DUE_OF_KEY = (
+    "SELECT sequence, hold_key, record FROM siding_announcement WHERE flow = :flow AND key_digest = :key_digest "
+    "AND sequence > :after ORDER BY sequence LIMIT :most"
+)
+DELETE_ANNOUNCEMENT = "DELETE FROM siding_announcement WHERE sequence = :sequence"
+
+SELECT_VERSION = "SELECT max(version) FROM siding_version"

@@ -1,0 +1,142 @@
+"""What can be read and written in one transaction of the ledger."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from parking.consumer.ledger import statements
+from parking.consumer.ledger.rows import Due, Fate, Hold
+from parking.coordinates import Coordinates
+from parking.fields import pack, unpack
+from parking.wire import Wire
+
+
+class Execute(Protocol):
+    """Runs one statement; gives the rows that it returns and how many it changed."""
+
+    def __call__(self, statement: str, parameters: Mapping[str, Any]) -> tuple[Sequence[Sequence[Any]], int]: ...
+
+
+class Transaction:
+    """One transaction of one flow. `connection` is the driver's own, for the business write."""
+
+    def __init__(self, flow: str, connection: Any, execute: Execute, *, for_update: str) -> None:
+        self.connection = connection
+        self._flow = flow
+        self._execute = execute
+        self._for_update = for_update
+
+    def lock(self, hold_key: bytes) -> Hold:
+        """The row of the key, created if absent, locked until the end of the transaction."""
+        key = self._key(hold_key)
+        rows, _ = self._execute(statements.SELECT_HOLD + self._for_update, key)
+        if not rows:
+            self._execute(statements.CREATE_HOLD, {**key, "hold_key": hold_key})
+            rows, _ = self._execute(statements.SELECT_HOLD + self._for_update, key)
+        return _hold(rows[0])
+
+    def look(self, event_id: str, hold_key: bytes) -> tuple[Fate | None, bool]:
+        """The event's fate and whether the key is quarantined, in one statement and without a lock: a hint."""
+        rows, _ = self._execute(statements.LOOK, {**self._key(hold_key), "id_digest": _digest(event_id)})
+        quarantined, *fate = rows[0]
+        return (_fate(fate) if fate[0] is not None else None), bool(quarantined)
+
+    def fate(self, event_id: str) -> Fate | None:
+        rows, _ = self._execute(statements.SELECT_FATE, {"flow": self._flow, "id_digest": _digest(event_id)})
+        return _fate(rows[0]) if rows else None
+
+    def held(self, hold_key: bytes, most: int) -> list[Fate]:
+        """The first held events of the key, in order of position."""
+        rows, _ = self._execute(statements.SELECT_HELD, {**self._key(hold_key), "most": most})
+        return [_fate(row) for row in rows]
+
+    def count_held(self, hold_key: bytes) -> int:
+        rows, _ = self._execute(statements.COUNT_HELD, self._key(hold_key))
+        return int(rows[0][0])
+
+    def save_hold(self, hold: Hold) -> None:
+        self._execute(statements.UPDATE_HOLD, {**self._key(hold.hold_key), **_hold_values(hold)})
+
+    def insert_fate(self, fate: Fate) -> None:
+        self._execute(statements.INSERT_FATE, self._fate_values(fate))
+
+    def insert_fate_if_open(self, fate: Fate) -> bool:
+        """Insert the fate if the key is not quarantined and the event has none yet, without a lock; whether it did."""
+        _, changed = self._execute(statements.INSERT_FATE_IF_OPEN, self._fate_values(fate))
+        return changed == 1
+
+    def update_fate(self, fate: Fate) -> None:
+        self._execute(statements.UPDATE_FATE, self._fate_values(fate))
+
+    def announce(self, hold_key: bytes, wire: Wire) -> None:
+        """Put a record in the outbox of the key."""
+        header_fields = (field for name, value in wire.headers for field in (name.encode(), value))
+        record = pack([wire.key, wire.value, *header_fields])
+        values = {**self._key(hold_key), "hold_key": hold_key, "record": record}
+        self._execute(statements.INSERT_ANNOUNCEMENT, values)
+
+    def due(self, hold_key: bytes | None, *, after: int = 0, most: int = 100) -> list[Due]:
+        """What has to be published of the key, or of all keys, in order, behind the sequence number `after`."""
+        bounds = {"flow": self._flow, "after": after, "most": most}
+        if hold_key is None:
+            rows, _ = self._execute(statements.SELECT_DUE, bounds)
+        else:
+            rows, _ = self._execute(statements.SELECT_DUE_OF_KEY, {**bounds, **self._key(hold_key)})
+        return [Due(row[0], bytes(row[1]), _wire(bytes(row[2]))) for row in rows]
+
+    def published(self, sequence: int) -> None:
+        """Take an acknowledged record out of the outbox."""
+        self._execute(statements.DELETE_ANNOUNCEMENT, {"sequence": sequence})
+
+    def version(self) -> int:
+        rows, _ = self._execute(statements.SELECT_VERSION, {})
+        return int(rows[0][0] or 0)
+
+    def _key(self, hold_key: bytes) -> dict[str, Any]:
+        return {"flow": self._flow, "key_digest": hashlib.sha256(hold_key).digest()}
+
+    def _fate_values(self, fate: Fate) -> dict[str, Any]:
+        values = {name: getattr(fate, name) for name in statements.FATE_COLUMNS.split(", ") if hasattr(fate, name)}
+        return values | {
+            **self._key(fate.hold_key),
+            "id_digest": _digest(fate.event_id),
+            "event_id": fate.event_id.encode(),
+            "source_topic": fate.source.topic,
+            "source_partition": fate.source.partition,
+            "source_offset": fate.source.offset,
+            "source_timestamp": fate.source.timestamp_ms,
+        }
+
+
+def _digest(event_id: str) -> bytes:
+    return hashlib.sha256(event_id.encode()).digest()
+
+
+def _hold_values(hold: Hold) -> dict[str, Any]:
+    return {
+        "quarantined": hold.quarantined,
+        "blocked_by": None if hold.blocked_by is None else hold.blocked_by.encode(),
+        "floor": hold.floor,
+        "released": hold.released,
+        "released_position": hold.released_position,
+        "next_position": hold.next_position,
+    }
+
+
+def _hold(row: Sequence[Any]) -> Hold:
+    key, quarantined, blocked_by, *numbers = row
+    return Hold(bytes(key), bool(quarantined), None if blocked_by is None else bytes(blocked_by).decode(), *numbers)
+
+
+def _fate(row: Sequence[Any]) -> Fate:
+    values: dict[str, Any] = dict(zip(statements.FATE_COLUMNS.split(", "), row, strict=True))
+    source = Coordinates(*(values.pop(f"source_{name}") for name in ("topic", "partition", "offset", "timestamp")))
+    plain: dict[str, Any] = {name: bytes(value) if isinstance(value, memoryview) else value for name, value in values.items()}
+    plain["event_id"] = plain["event_id"].decode()
+    return Fate(**plain, source=source)
+
+
+def _wire(record: bytes) -> Wire:
+    key, value, *rest = unpack(record)
+    headers = tuple(((name or b"").decode(), field) for name, field in zip(rest[::2], rest[1::2], strict=True))
+    return Wire(key, value, headers)

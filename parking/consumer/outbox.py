@@ -1,0 +1,42 @@
+"""Publishing what the ledger has decided: committed first, announced second."""
+
+from typing import Protocol
+
+from parking.consumer.ledger.ledger import Ledger
+from parking.wire import Wire
+
+BATCH = 100
+
+
+class Publisher(Protocol):
+    """Brings records to the parking topic."""
+
+    def publish(self, hold_key: bytes, wire: Wire) -> None:
+        """Return once the record is acknowledged in the partition of its hold key. Raises Unavailable."""
+
+
+class Outbox:
+    """What has to be published of one flow, in order per key, until it is acknowledged."""
+
+    def __init__(self, flow: str, ledger: Ledger, publisher: Publisher) -> None:
+        self._flow = flow
+        self._ledger = ledger
+        self._publisher = publisher
+
+    def publish(self, hold_key: bytes | None = None) -> int:
+        """Publish all that is due of the key, or of all keys, in order; how many records. Raises Unavailable."""
+        after = count = 0
+        while True:
+            with self._ledger.transaction(self._flow, write=False) as transaction:
+                due = transaction.due(hold_key, after=after, most=BATCH)
+            for record in due:
+                self._publisher.publish(record.hold_key, record.wire)
+                with self._ledger.transaction(self._flow, write=False) as transaction:
+                    transaction.published(record.sequence)
+                after, count = record.sequence, count + 1
+            if len(due) < BATCH:
+                return count
+
+    def refuse(self, hold_key: bytes, wire: Wire) -> None:
+        """Publish an answer that decides nothing and therefore is in no ledger. Raises Unavailable."""
+        self._publisher.publish(hold_key, wire)

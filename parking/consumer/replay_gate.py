@@ -1,0 +1,119 @@
+"""Replay records: rules 1 to 7 of DESIGN section 4; the release marker is beside, in `release`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from parking.attempt import Attempt
+from parking.consumer.answers import Answers
+from parking.consumer.effect import Effect
+from parking.consumer.event import Event
+from parking.consumer.flow import Flow
+from parking.consumer.ledger import rules
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.rows import Fate, Hold
+from parking.consumer.ledger.rules import Answer
+from parking.consumer.ledger.transaction import Transaction
+from parking.consumer.step import Done, Step, Work
+from parking.record import Record
+from parking.wire import Command, Outcome, names, outcome
+from parking.wire.block import compact
+
+MOST_NAMED = 100
+"""How many of the events that keep a key closed an answer names, at most."""
+
+
+class ReplayGate:
+    """Decides about the replay records of one flow."""
+
+    def __init__(self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int]) -> None:
+        self._flow = flow
+        self._ledger = ledger
+        self._now_ms = now_ms
+        self._answers = Answers(flow)
+
+    def begin(self, record: Record) -> Step:
+        """What is to be done with a replay record. Raises Unavailable."""
+        command = self._answers.read(record)
+        if isinstance(command, Outcome):
+            return Done(command.hold_key, refusal=outcome.encode(command))
+        return self._release(command) if command.action == names.RELEASE else self._look(command)
+
+    def _look(self, command: Command) -> Step:
+        """Under the lock: answer, skip, or let the handler run."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold, found = self._rules(transaction, command)
+            if isinstance(found, Fate):
+                hold = rules.seen(hold, command.token)
+                transaction.save_hold(hold)
+                if command.action == names.APPLY:
+                    event = self._event(command, found)
+                    return Work(event, partial(self._applied, command), partial(self._failed, command))
+                found = self._update(transaction, rules.skip(found, command, self._now_ms()))
+            self._announce(transaction, command, hold, found)
+        return Done(command.hold_key)
+
+    def _applied(self, command: Command, effect: Effect) -> Step:
+        """The commit gate of a success: the rules again, then fate and business write in one transaction."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold, found = self._rules(transaction, command)
+            if isinstance(found, Fate):
+                hold = rules.seen(hold, command.token)
+                transaction.save_hold(hold)
+                fate = rules.apply(found, command, compact(effect.evidence), self._now_ms())
+                found = self._update(transaction, fate)
+                if effect.write is not None:
+                    effect.write(transaction.connection)
+            self._announce(transaction, command, hold, found)
+        return Done(command.hold_key)
+
+    def _failed(self, command: Command, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
+        """The commit gate of a failure: the rules again, then this token is dead."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold, found = self._rules(transaction, command)
+            if isinstance(found, Fate):
+                hold, fate = rules.fail(hold, found, command, tries, compact(evidence), now_ms=self._now_ms())
+                transaction.save_hold(hold)
+                transaction.update_fate(fate)
+                found = Answer(names.FAILED, fate)
+            self._announce(transaction, command, hold, found)
+        return Done(command.hold_key)
+
+    def _release(self, command: Command) -> Step:
+        """The release marker: the key opens only if everything it ever held is settled."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold = transaction.lock(command.hold_key)
+            held = transaction.count_held(command.hold_key)
+            said, hold = rules.release(hold, held, command.token)
+            transaction.save_hold(hold)
+            named = transaction.held(command.hold_key, MOST_NAMED) if said == names.STILL_HELD else []
+            wire = outcome.encode(self._answers.marker(command, hold, said, held, named))
+            transaction.announce(command.hold_key, wire)
+        return Done(command.hold_key)
+
+    def _rules(self, transaction: Transaction, command: Command) -> tuple[Hold, Answer | Fate]:
+        """Lock, then look."""
+        hold = transaction.lock(command.hold_key)
+        fate = transaction.fate(command.event_id or "")
+        first = next(iter(transaction.held(command.hold_key, 1)), None)
+        return hold, rules.replay(hold, fate, first, command)
+
+    def _update(self, transaction: Transaction, fate: Fate) -> Answer:
+        transaction.update_fate(fate)
+        return Answer(fate.state, fate)
+
+    def _announce(self, transaction: Transaction, command: Command, hold: Hold, answer: Answer) -> None:
+        transaction.announce(command.hold_key, outcome.encode(self._answers.event(command, hold, answer)))
+
+    def _event(self, command: Command, fate: Fate) -> Event:
+        return Event(
+            event_id=fate.event_id,
+            hold_key=fate.hold_key,
+            key=command.key,
+            value=command.value,
+            headers=command.headers,
+            source=command.source or fate.source,
+            attempt=fate.attempt_number + 1,
+            token=command.token,
+            replay_id=command.replay_id,
+        )

@@ -1,0 +1,144 @@
+"""Source records: rules 1 to 3 of DESIGN section 4."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from parking import wire
+from parking.attempt import Attempt
+from parking.consumer.effect import Effect
+from parking.consumer.event import Event
+from parking.consumer.flow import Flow
+from parking.consumer.ledger import rules
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.rows import HELD, Fate
+from parking.consumer.ledger.rules import Source
+from parking.consumer.ledger.transaction import Transaction
+from parking.consumer.step import Done, Step, Work
+from parking.event_id import conflicting, event_id
+from parking.fingerprint import content, fingerprint
+from parking.record import Record
+from parking.wire import Announcement, names
+from parking.wire.block import compact
+
+ID_CONFLICT = "id-conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A source record, with what the rules need of it: `fate` is what its fate would be, still without a decision."""
+
+    record: Record
+    fate: Fate
+
+
+class SourceGate:
+    """Decides about the source records of one flow."""
+
+    def __init__(self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int]) -> None:
+        self._flow = flow
+        self._ledger = ledger
+        self._now_ms = now_ms
+
+    def begin(self, record: Record) -> Step:
+        """What is to be done with a source record. Raises Unavailable."""
+        return self._look(self._sighting(record, event_id(record)))
+
+    def _sighting(self, record: Record, named: str) -> Sighting:
+        fate = Fate(
+            event_id=named,
+            state=HELD,
+            hold_key=self._flow.hold_key(record.key, named),
+            source=record.coordinates,
+            content=content(record.key, record.value),
+            source_fingerprint=fingerprint(record.key, record.value, record.headers),
+            at=self._now_ms(),
+        )
+        return Sighting(record, fate)
+
+    def _look(self, seen: Sighting) -> Step:
+        """Without a lock: a hint. Each way on looks again."""
+        with self._ledger.transaction(self._flow.name, write=False) as transaction:
+            fate, quarantined = transaction.look(seen.fate.event_id, seen.fate.hold_key)
+        meets = rules.source(fate, quarantined, seen.fate.source, seen.fate.content)
+        if meets is Source.HANDLE:
+            return Work(self._event(seen), partial(self._applied, seen), partial(self._failed, seen))
+        if meets is Source.CONFLICT:
+            return self._conflict(seen)
+        return self._hold(seen) if meets is Source.HOLD else Done(seen.fate.hold_key)
+
+    def _hold(self, seen: Sighting) -> Step:
+        """Under the lock: the event is held if its key is still quarantined."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold = transaction.lock(seen.fate.hold_key)
+            fate = transaction.fate(seen.fate.event_id)
+            meets = rules.source(fate, hold.quarantined, seen.fate.source, seen.fate.content)
+            if meets is Source.HOLD:
+                hold, held = rules.hold(hold, seen.fate, self._now_ms())
+                transaction.save_hold(hold)
+                self._park(transaction, seen, held, blocked_by=hold.blocked_by)
+        if meets is Source.CONFLICT:
+            return self._conflict(seen)
+        return self._look(seen) if meets is Source.HANDLE else Done(seen.fate.hold_key)
+
+    def _applied(self, seen: Sighting, effect: Effect) -> Step:
+        """The commit gate of a live success: fate and business write in one transaction, without a lock."""
+        fate = rules.live(seen.fate, compact(effect.evidence), self._now_ms())
+        with self._ledger.transaction(self._flow.name) as transaction:
+            open_and_new = transaction.insert_fate_if_open(fate)
+            if open_and_new and effect.write is not None:
+                effect.write(transaction.connection)
+        return Done() if open_and_new else self._look(seen)
+
+    def _failed(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
+        """The commit gate of a failure: the key is quarantined and the event parked as poison."""
+        with self._ledger.transaction(self._flow.name) as transaction:
+            hold = transaction.lock(seen.fate.hold_key)
+            fate = transaction.fate(seen.fate.event_id)
+            meets = rules.source(fate, hold.quarantined, seen.fate.source, seen.fate.content)
+            if meets in (Source.HOLD, Source.HANDLE):
+                hold, poison = rules.quarantine(hold, seen.fate, tries, self._now_ms())
+                transaction.save_hold(hold)
+                self._park(transaction, seen, poison, tries=tries, evidence=evidence)
+        return self._conflict(seen) if meets is Source.CONFLICT else Done(seen.fate.hold_key)
+
+    def _conflict(self, seen: Sighting) -> Step:
+        """Another event wears the id: this one is poison, under an id of its own."""
+        named = conflicting(seen.fate.event_id, seen.fate.source)
+        message = f"another event wears the id {seen.fate.event_id!r} with other content; this one is called {named!r}"
+        tries = [Attempt(1, self._now_ms(), ID_CONFLICT, message, retryable=False)]
+        return self._failed(self._sighting(seen.record, named), tries)
+
+    def _park(
+        self,
+        transaction: Transaction,
+        seen: Sighting,
+        fate: Fate,
+        *,
+        blocked_by: str | None = None,
+        tries: Sequence[Attempt] = (),
+        evidence: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the fate and what has to be announced of it."""
+        transaction.insert_fate(replace(fate, result=compact(evidence)))
+        parked = Announcement(
+            kind=fate.kind or names.HELD,
+            flow=self._flow.name,
+            event_id=fate.event_id,
+            position=fate.position or 0,
+            fingerprint=fate.source_fingerprint,
+            source=fate.source,
+            key=seen.record.key,
+            value=seen.record.value,
+            headers=seen.record.headers,
+            consumer_group=self._flow.consumer_group,
+            attempts=tuple(tries),
+            blocked_by=blocked_by,
+            evidence=evidence,
+        )
+        transaction.announce(fate.hold_key, wire.announcement.encode(parked))
+
+    def _event(self, seen: Sighting) -> Event:
+        record, fate = seen.record, seen.fate
+        return Event(fate.event_id, fate.hold_key, record.key, record.value, record.headers, fate.source)

@@ -1,0 +1,33 @@
+"""What the gate says about a record: it is done, or a handler has to decide first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parking.attempt import Attempt
+from parking.consumer.effect import Effect
+from parking.consumer.event import Event
+from parking.wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The ledger has decided. What is due of `hold_key` is published, then `refusal`, then the offset may move."""
+
+    hold_key: bytes | None = None
+    refusal: Wire | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A handler has to decide about `event`, outside of any lock. Then one of the two is called, as often as needed.
+
+    Both look again, under the lock, and may find that the decision has been taken by somebody else meanwhile.
+    """
+
+    event: Event
+    applied: "Callable[[Effect], Step]"
+    failed: "Callable[[Sequence[Attempt], Mapping[str, Any] | None], Step]"
+
+
+Step = Done | Work
