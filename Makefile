@@ -23,7 +23,15 @@ test: setup ## all tests, on real servers. ARGS="tests/parking -k intake" choose
 	@exec $(VENV)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses=2 --dist=loadgroup)
 
 check: setup ## lint, format, types, layers, migrations, templates, dependencies
-	@exec $(VENV)/python -m tests.check
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy .
+	$(VENV)/lint-imports --no-logo
+	$(VENV)/python -W ignore manage.py makemigrations --check --dry-run
+	$(VENV)/python manage.py check --fail-level WARNING
+	$(VENV)/djade --check --target-version 5.2 $(shell git ls-files '*.html')
+	$(VENV)/python -m tests.templates
+	$(VENV)/deptry .
 
 mutants: setup ## breaks the code behind each guarantee and shows that its test fails
 	@exec $(VENV)/python -m tests.mutants $(ARGS)
@@ -34,6 +42,7 @@ screenshots: setup ## every page, light and dark, wide and narrow, into screensh
 format: setup ## puts Python and templates into shape
 	@$(VENV)/ruff check --quiet --fix . || true
 	@$(VENV)/ruff format --quiet .
+	@$(VENV)/djade --target-version 5.2 $(shell git ls-files '*.html') || true
 
 lock: setup ## writes requirements.lock anew from pyproject.toml
 	@$(VENV)/python -m pip install --quiet --disable-pip-version-check uv

@@ -10,8 +10,7 @@ from typing import Any
 import hypothesis
 import pgtrigger
 import pytest
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic
 from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
@@ -59,7 +58,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session", autouse=True)
 def _journal_may_be_emptied_between_tests() -> Iterator[None]:
     """Tests that commit are cleaned up by TRUNCATE, which the database refuses on the journal, as it should."""
-    empty = TransactionTestCase._fixture_teardown
+    empty = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def empty_all(case: TransactionTestCase) -> None:
         with pgtrigger.ignore("parking.JournalEntry:append_only"):

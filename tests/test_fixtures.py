@@ -6,6 +6,7 @@ import sys
 import psycopg
 import pytest
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, ConfigResource
 from django.utils import timezone
 
 from parking.models import JournalEntry, Team
@@ -22,13 +23,12 @@ def test_a_topic_is_new_and_takes_records(kafka, make_topic):
     consumer.subscribe([topic])
     record = consumer.poll(30)
     consumer.close()
+    assert record
     assert (record.key(), record.value()) == (b"key", b"value")
 
 
 @pytest.mark.kafka
 def test_a_topic_has_the_partitions_and_settings_that_were_asked_for(kafka, make_topic):
-    from confluent_kafka.admin import AdminClient, ConfigResource
-
     topic = make_topic(partitions=3, **{"cleanup.policy": "compact"})
     admin = AdminClient({"bootstrap.servers": kafka})
     assert len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 3
