@@ -1,0 +1,53 @@
+"""How a replay ends: the quarantine is open again, unless the consumer has released it, and the journal says why."""
+
+from django.utils import timezone
+
+from parking import journal, quarantine
+from parking.actor import system
+from replay import states
+from replay.models import Replay, Step
+
+WORKER = system("worker")
+
+
+def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None) -> None:
+    """Move a started replay to `completed`, `cancelled` or `stopped`, in the caller's transaction, as its last act.
+
+    What was not sent stays `pending` and is never sent.
+    """
+    quarantine.end_replay(quarantine_id=replay.quarantine_id)
+    states.move(
+        Replay.objects.filter(pk=replay.pk),
+        to,
+        moves=states.REPLAY,
+        finished_at=timezone.now(),
+        stop_reason=reason,
+        stopped_at_step=step.ordinal if step else None,
+        waiting_for="",
+    )
+    journal.write(
+        actor=WORKER,
+        verb=VERBS[to],
+        flow=replay.flow,
+        quarantine_id=replay.quarantine_id,
+        event_id=step.event_state_id if step else None,
+        replay_id=replay.pk,
+        reason=reason,
+        detail={"steps": _counts(replay)},
+    )
+
+
+VERBS = {"completed": "complete", "cancelled": "end cancelled", "stopped": "stop"}
+
+
+def because(step: Step) -> str:
+    """Why this step stops the replay, for people."""
+    why = f": {step.reason}" if step.reason else ""
+    return f"Step {step.ordinal} ({step.event_state.event.event_id}) is {step.get_state_display()}{why}."
+
+
+def _counts(replay: Replay) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for state in replay.steps.values_list("state", flat=True):
+        counts[state] = counts.get(state, 0) + 1
+    return counts

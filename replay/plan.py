@@ -1,0 +1,182 @@
+"""The plan: the frozen, ordered list of decisions for one quarantine, and its digest.
+
+People approve the digest, so it covers everything that decides what will run: which events, in which order, with which
+bytes, why one is skipped, and how far the replay may go on by itself.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from parking.errors import Refused
+from parking.fields import pack
+from parking.models import Decision, EventState, Quarantine
+from replay.models import Replay, Step
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One event of a plan. `fingerprint` (32 bytes) is of what is sent; of the source record where it is skipped."""
+
+    ordinal: int
+    event_state_id: int
+    event_id: str
+    position: int
+    action: str
+    fingerprint: bytes
+    amendment_id: int | None = None
+    skip_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one replay would do. `hold_key` is bytes; `authors` (actor ids) wrote its decisions and amendments."""
+
+    flow: str
+    hold_key: bytes
+    follow: str
+    follow_cap: int
+    pace_per_second: int
+    window: int
+    steps: tuple[Planned, ...]
+    authors: frozenset[str] = frozenset()
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 (32 bytes) over the plan's fields, each with its length: no two plans share their bytes."""
+        head = ("plan 1", self.flow, self.hold_key, self.follow, self.follow_cap, self.pace_per_second, self.window)
+        return hashlib.sha256(pack(_bytes(field) for field in (*head, *self._fields()))).digest()
+
+    def _fields(self) -> Iterable[object]:
+        for step in self.steps:
+            yield from (step.ordinal, step.event_id, step.position, step.action, step.fingerprint, step.skip_reason)
+
+
+def _bytes(field: object) -> bytes:
+    return field if isinstance(field, bytes) else str(field).encode("utf-8", "surrogatepass")
+
+
+def build(quarantine: Quarantine, *, follow: str = Replay.Follow.FOLLOW, up_to: int | None = None) -> Plan:
+    """The plan for all unsettled events of the quarantine (up to that position), as they are decided now.
+
+    Held events default to `apply`. Raises Refused if a poison event has no decision yet.
+    """
+    flow = quarantine.flow
+    events = list(_unsettled(quarantine, up_to))
+    undecided = [event for event in events if _undecided(event)]
+    if undecided:
+        raise Refused(_no_decision(undecided))
+    return Plan(
+        flow=flow.name,
+        hold_key=bytes(quarantine.hold_key.key),
+        follow=str(follow),
+        follow_cap=flow.follow_cap,
+        pace_per_second=flow.pace_per_second,
+        window=flow.window,
+        steps=tuple(_planned(ordinal, event) for ordinal, event in enumerate(events, start=1)),
+        authors=frozenset(author for event in events for author in _authors(event)),
+    )
+
+
+def again(replay: Replay) -> Plan:
+    """The plan of a replay, built anew from what is decided now for the events up to its last one.
+
+    Its digest differs from the replay's as soon as one of them was decided anew, amended or settled, or another event
+    came between. Raises Refused like `build`.
+    """
+    last = replay.steps.order_by("-ordinal").values_list("position", flat=True).first()
+    return build(replay.quarantine, follow=replay.follow, up_to=-1 if last is None else last)
+
+
+def frozen(replay: Replay) -> Plan:
+    """The plan as it stands in the replay's own steps, without those that followed."""
+    steps = replay.steps.filter(followed=False).select_related("event_state__event").order_by("ordinal")
+    return Plan(
+        flow=replay.flow.name,
+        hold_key=bytes(replay.quarantine.hold_key.key),
+        follow=replay.follow,
+        follow_cap=replay.follow_cap,
+        pace_per_second=replay.pace_per_second,
+        window=replay.window,
+        steps=tuple(_from_step(step) for step in steps),
+        authors=frozenset(replay.authors),
+    )
+
+
+def steps(replay: Replay, planned: Sequence[Planned], *, followed: bool = False) -> list[Step]:
+    """Unsaved rows for the events of a plan."""
+    return [
+        Step(
+            replay=replay,
+            ordinal=one.ordinal,
+            event_state_id=one.event_state_id,
+            position=one.position,
+            action=one.action,
+            amendment_id=one.amendment_id,
+            skip_reason=one.skip_reason,
+            fingerprint=one.fingerprint,
+            followed=followed,
+        )
+        for one in planned
+    ]
+
+
+def _unsettled(quarantine: Quarantine, up_to: int | None) -> Iterable[EventState]:
+    events = quarantine.events.filter(state=EventState.State.PARKED).order_by("position")
+    events = events if up_to is None else events.filter(position__lte=up_to)
+    return events.select_related("event", "decision__amendment")
+
+
+def decision_of(event: EventState) -> Decision | None:
+    """The decision that somebody made for the event, if anybody did."""
+    return getattr(event, "decision", None)
+
+
+def _undecided(event: EventState) -> bool:
+    return event.kind == EventState.Kind.POISON and decision_of(event) is None
+
+
+def _no_decision(events: Sequence[EventState]) -> str:
+    named = ", ".join(event.event.event_id for event in events[:SHOWN])
+    more = f" and {len(events) - SHOWN} more" if len(events) > SHOWN else ""
+    count = "1 poison event has" if len(events) == 1 else f"{len(events)} poison events have"
+    return f"{count} no decision yet: {named}{more}. Decide apply, amend or skip for each, then ask again."
+
+
+def _planned(ordinal: int, event: EventState) -> Planned:
+    decision = decision_of(event)
+    action = decision.action if decision else Decision.Action.APPLY
+    amendment = decision.amendment if decision else None
+    return Planned(
+        ordinal=ordinal,
+        event_state_id=event.pk,
+        event_id=event.event.event_id,
+        position=event.position if event.position is not None else -1,
+        action=str(action),
+        fingerprint=bytes(amendment.fingerprint if amendment else event.event.fingerprint),
+        amendment_id=amendment.pk if amendment else None,
+        skip_reason=decision.reason if decision and decision.action == Decision.Action.SKIP else "",
+    )
+
+
+def _authors(event: EventState) -> Iterable[str]:
+    decision = decision_of(event)
+    if decision:
+        yield decision.actor_id
+        if decision.amendment:
+            yield decision.amendment.actor_id
+
+
+def _from_step(step: Step) -> Planned:
+    return Planned(
+        ordinal=step.ordinal,
+        event_state_id=step.event_state_id,
+        event_id=step.event_state.event.event_id,
+        position=step.position,
+        action=step.action,
+        fingerprint=bytes(step.fingerprint),
+        amendment_id=step.amendment_id,
+        skip_reason=step.skip_reason,
+    )

@@ -1,0 +1,48 @@
+"""The Celery task. Its message is an id and may be lost, come twice or come late: the database is the truth."""
+
+import logging
+import os
+import socket
+
+from celery import shared_task
+from django.db import DatabaseError, OperationalError, close_old_connections, transaction
+from django.db.models.functions import Now
+from kombu.exceptions import OperationalError as QueueDown
+
+from replay.models import Replay
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name="replay.advance", ignore_result=True)
+def advance(replay_id: int) -> None:
+    """Drive one replay for a short while, then queue itself again if there is more to do."""
+    from replay import run
+
+    try:
+        due_in = run.advance(replay_id, owner=f"{socket.gethostname()}:{os.getpid()}")
+    except OperationalError as error:
+        log.warning("replay %s waits: the database cannot be used (%s); watch will queue it again", replay_id, error)
+        close_old_connections()
+        return
+    except DatabaseError:
+        log.exception("replay %s: the database refused a write", replay_id)
+        raise
+    if due_in is not None:
+        enqueue(replay_id, countdown=due_in)
+
+
+def wake(replay_id: int) -> None:
+    """Have the replay looked at now: inside the caller's transaction, the message goes out on commit."""
+    Replay.objects.filter(pk=replay_id).update(due_at=Now())
+    transaction.on_commit(lambda: enqueue(replay_id))
+
+
+def enqueue(replay_id: int, *, countdown: float = 0) -> bool:
+    """Queue the task; False where Redis is down: watch queues what waits as soon as it is back."""
+    try:
+        advance.apply_async((replay_id,), countdown=countdown, retry=False)
+    except (QueueDown, OSError) as error:
+        log.warning("replay %s was not queued: Redis cannot be reached (%s); watch will do it", replay_id, error)
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""What an outcome means for a step (DESIGN section 4, "Answers are facts"). Pure: no database, no clock."""
+
+from dataclasses import dataclass
+
+FACTS = ("applied", "skipped")
+NO_ATTEMPT = ("not-held", "out-of-order", "refused")
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One outcome of the consumer. `fingerprint` 32 bytes or None; `detail` is what it adds in its own words."""
+
+    id: int
+    outcome: str
+    token: int | None
+    fate_token: int | None
+    fingerprint: bytes | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The state that a step gets, and why in words of the protocol; never anything of a payload."""
+
+    state: str
+    reason: str
+    outcome_id: int
+
+
+def judge(*, action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict | None:
+    """The verdict for a sent step (`action` apply, amend or skip; 32 bytes; the replay's token); None = not about it.
+
+    A fact counts whoever caused it: as planned by our own token, as planned by another one (`duplicate`), or not what
+    was planned (`conflict`). Everything else counts only if it answers our own token.
+    """
+    if answer.outcome in FACTS:
+        return _fact(action, fingerprint, token, answer)
+    if answer.token != token:
+        return None
+    if answer.outcome in NO_ATTEMPT:
+        return Verdict("failed", _words(answer.outcome, answer.detail), answer.id)
+    if answer.outcome in ("failed", "fenced"):
+        return Verdict(answer.outcome, _words(answer.outcome, answer.detail), answer.id)
+    return None
+
+
+def _fact(action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict:
+    planned = "skipped" if action == "skip" else "applied"
+    by = "live" if answer.fate_token == 0 else f"under token {answer.fate_token}"
+    if answer.outcome != planned:
+        return Verdict("conflict", f"planned was {planned}, the consumer has it {answer.outcome} ({by})", answer.id)
+    if answer.fingerprint != fingerprint:
+        return Verdict("conflict", f"{answer.outcome} with other content than planned ({by})", answer.id)
+    if answer.fate_token == token:
+        return Verdict(planned, "", answer.id)
+    return Verdict("duplicate", f"was {answer.outcome} before ({by})", answer.id)
+
+
+def _words(outcome: str, detail: str) -> str:
+    return f"{outcome}: {detail[:LONGEST]}" if detail else outcome
