@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from parking.consumer import Event, Poison
 from parking.fingerprint import fingerprint
-from parking.record import Record
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS account (
@@ -36,10 +36,6 @@ CREATE INDEX IF NOT EXISTS effect_by_event ON effect (event_id);
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class AccountIsClosed(Exception):
-    """Nothing more may happen to this account."""
-
-
 class Change(NamedTuple):
     """What one event does to its account, and the words for it."""
 
@@ -66,18 +62,11 @@ def change(event_type: str, event: dict[str, Any], decision: dict[str, Any] | No
     return Change(f"{event['evidence']} filed for {event['dispute_id']}")
 
 
-def closed_by(connection: Connection, account: str) -> str | None:
-    """The event that closed the account, or None."""
+def apply(connection: Connection, *, event: Event, event_type: str, account: str, change: Change) -> None:
+    """Write the effect of one event, in the caller's transaction. Raises Poison where the account is closed."""
     row = connection.execute("SELECT closed_by FROM account WHERE account = %s", [account]).fetchone()
-    return row[0] if row else None
-
-
-def apply(
-    connection: Connection, *, record: Record, event_id: str, event_type: str, account: str, change: Change
-) -> None:
-    """Write the effect of one event, in the caller's transaction. Raises AccountIsClosed."""
-    if by := closed_by(connection, account):
-        raise AccountIsClosed(f"{account} was closed by {by}")
+    if row and row[0]:
+        raise Poison(f"{account} was closed by {row[0]}", error_type="AccountIsClosed")
     connection.execute(
         """INSERT INTO account (account, closed_by, limit_cents, refunded_cents, last_event)
            VALUES (%(account)s, %(closed)s, coalesce(%(limit)s, 0), %(refunded)s, %(event)s)
@@ -86,23 +75,23 @@ def apply(
                refunded_cents = account.refunded_cents + EXCLUDED.refunded_cents""",
         {
             "account": account,
-            "closed": event_id if change.closes else None,
+            "closed": event.event_id if change.closes else None,
             "limit": change.limit_cents,
             "refunded": change.refunded_cents,
-            "event": event_id,
+            "event": event.event_id,
         },
     )
     connection.execute(
         """INSERT INTO effect (event_id, account, event_type, done, value_sha256, fingerprint,
                source_partition, source_offset) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)""",
         [
-            event_id,
+            event.event_id,
             account,
             event_type,
             change.done,
-            hashlib.sha256(record.value or b"").digest(),
-            fingerprint(record.key, record.value, record.headers),
-            record.partition,
-            record.offset,
+            hashlib.sha256(event.value or b"").digest(),
+            fingerprint(event.key, event.value, event.headers),
+            event.source.partition,
+            event.source.offset,
         ],
     )

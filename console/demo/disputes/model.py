@@ -43,6 +43,7 @@ class Answer(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))
         if not 0 < length <= LONGEST:
+            self.close_connection = True  # the body is not read
             return self._say(413, {"title": f"expected a body of 1 to {LONGEST} bytes, arrived {length}"})
         try:
             event = json.loads(self.rfile.read(length))

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from console.demo.disputes.events import EVIDENCE, MEMBERS, REASONS
 from parking.attempt import ValidationError
 
+MOST_CENTS = 10**12
+
 
 class Rule(NamedTuple):
     expected: str
@@ -15,8 +17,8 @@ class Rule(NamedTuple):
     holds: Callable[[object], bool]
 
 
-def _whole(least: int) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value
+def _whole(least: int, most: int = 2**63 - 1) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def _like(pattern: str) -> Callable[[object], bool]:
@@ -28,13 +30,13 @@ def _among(values: tuple[str, ...]) -> Callable[[object], bool]:
 
 
 RULES: Mapping[str, Rule] = {
-    "dispute_id": Rule("text like dsp-7731", "use the number of the case file", _like(r"dsp-\d+")),
-    "amount_cents": Rule("integer", "send minor units, for example 120000", _whole(1)),
-    "account": Rule("text like acc-20417", "use the account's own number", _like(r"acc-\d+")),
-    "card": Rule("text of 16 digits", "leave out blanks and dashes", _like(r"\d{16}")),
+    "dispute_id": Rule("text like dsp-7731", "use the number of the case file", _like(r"dsp-[0-9]+")),
+    "amount_cents": Rule("integer", "send minor units, for example 120000", _whole(1, MOST_CENTS)),
+    "account": Rule("text like acc-20417", "use the account's own number", _like(r"acc-[0-9]+")),
+    "card": Rule("text of 16 digits", "leave out blanks and dashes", _like(r"[0-9]{16}")),
     "reason": Rule(", ".join(REASONS), "choose one of the listed reasons", _among(REASONS)),
     "evidence": Rule(", ".join(EVIDENCE), "choose one of the listed kinds", _among(EVIDENCE)),
-    "limit_cents": Rule("integer", "send minor units, 0 for no credit", _whole(0)),
+    "limit_cents": Rule("integer", "send minor units, 0 for no credit", _whole(0, MOST_CENTS)),
     "ledger_seq": Rule("integer", "copy it from the ledger, all digits", _whole(0)),
     "verdict": Rule("refund, reject", "ask the model again", _among(("refund", "reject"))),
 }

@@ -1,0 +1,5 @@
+"""`make demo CHECK=1`: the whole life of several keys, through the verbs that the pages call, and what must hold then.
+
+`life` what is done to each key and expected of it, `audit` what must hold of everything that was ever sent, `seen` what
+the sample service, Kafka and the console know, `session` a person with a browser, `report` what is said about it.
+"""
