@@ -6,15 +6,18 @@ leave nothing broken.
 
 import fcntl
 import hashlib
-import shutil
+import ssl
 import tempfile
 import tomllib
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+import certifi
 from jgo.maven import MavenContext
 
 from console.embedded.errors import NoJars
@@ -22,22 +25,24 @@ from console.embedded.progress import Progress
 
 LOCK = Path(__file__).with_name("jgo.lock.toml")
 AT_ONCE = 6
+SECONDS = 20  # without a byte
 
 Jar = dict[str, Any]
 
 
 def jars(cache_dir: Path, progress: Progress) -> Path:
     """The folder with all jars, fetched if it is not there. Raises NoJars."""
-    content = LOCK.read_bytes()
-    folder = cache_dir / f"kafka-{hashlib.sha256(content).hexdigest()[:16]}"
+    wanted: list[Jar] = tomllib.loads(LOCK.read_text())["dependencies"]
+    digest = hashlib.sha256("".join(jar["sha256"] for jar in wanted).encode()).hexdigest()
+    folder = cache_dir / f"kafka-{digest[:16]}"
     if folder.exists():
         return folder
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
         with _alone(cache_dir / "fetching.lock"):
             if not folder.exists():
-                _fetch_all(tomllib.loads(content.decode())["dependencies"], folder, progress)
-    except OSError as error:  # requests' errors are of this kind, too
+                _fetch_all(wanted, folder, progress)
+    except (OSError, HTTPException) as error:
         raise NoJars(f"Kafka's jars cannot be fetched from Maven's repository: {_first_line(error)}") from error
     return folder
 
@@ -46,27 +51,27 @@ def _fetch_all(wanted: list[Jar], folder: Path, progress: Progress) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetching-") as scratch:
         complete = Path(scratch) / "complete"
         complete.mkdir()
-        context = MavenContext(repo_cache=Path(scratch) / "repository", timeout=20)
+        trust = ssl.create_default_context()  # the system's certificates and SSL_CERT_FILE …
+        trust.load_verify_locations(certifi.where())  # … and where the system has none
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            fetched = pool.map(lambda jar: _fetch(jar, context, complete), wanted)
             size = 0
-            for number, bytes_more in enumerate(fetched, 1):
-                size += bytes_more
+            for number, more in enumerate(pool.map(lambda jar: _fetch(jar, complete, trust), wanted), 1):
+                size += more
                 progress(f"fetching Apache Kafka: {number} of {len(wanted)} jars, {size / 1e6:.0f} MB")
         complete.rename(folder)
 
 
-def _fetch(jar: Jar, context: MavenContext, complete: Path) -> int:
+def _fetch(jar: Jar, complete: Path, trust: ssl.SSLContext) -> int:
     """Puts one jar into `complete`; returns its size. Raises NoJars where it is not what the lock file says."""
-    component = context.project(jar["groupId"], jar["artifactId"]).at_version(jar["version"])
-    try:
-        path = component.artifact(jar.get("classifier", "")).resolve()
-    except RuntimeError as error:  # jgo's word for "no repository has it", or "another SHA-1"
-        raise NoJars(f"{jar['artifactId']} {jar['version']} cannot be fetched: {_first_line(error)}") from error
-    content = path.read_bytes()
+    maven = MavenContext()
+    artifact = maven.project(jar["groupId"], jar["artifactId"]).at_version(jar["version"]).artifact()
+    (repository,) = maven.remote_repos.values()
+    url = f"{repository}/{artifact.component.path_prefix}/{artifact.filename}"
+    with urllib.request.urlopen(url, timeout=SECONDS, context=trust) as response:  # noqa: S310  (https, jgo's constant)
+        content: bytes = response.read()
     if hashlib.sha256(content).hexdigest() != jar["sha256"]:
-        raise NoJars(f"{path.name} is not the file that {LOCK.name} names: its SHA-256 differs")
-    shutil.move(path, complete / path.name)
+        raise NoJars(f"{artifact.filename} is not the file that {LOCK.name} names: its SHA-256 differs")
+    (complete / artifact.filename).write_bytes(content)
     return len(content)
 
 
