@@ -53,13 +53,18 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
     django.setup()
     from django.conf import settings
+    from django.core.management import CommandError
+    from django.db import Error
 
-    print("bringing the database up to date", flush=True)
-    migrate()
-    print("declaring the flow", flush=True)
-    declare_flows(settings.KAFKA_BOOTSTRAP_SERVERS)
-    print("making the accounts", flush=True)
-    make_accounts(place.passwords())
+    try:
+        print("bringing the database up to date", flush=True)
+        migrate()
+        print("declaring the flow", flush=True)
+        declare_flows(settings.KAFKA_BOOTSTRAP_SERVERS)
+        print("making the accounts", flush=True)
+        make_accounts(place.passwords())
+    except (CommandError, Error) as error:
+        sys.exit(str(error).strip())
 
 
 if __name__ == "__main__":

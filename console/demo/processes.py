@@ -29,14 +29,14 @@ def console(web_port: int) -> dict[str, tuple[str, ...]]:
     }
 
 
-def follow(process: Process, say: Callable[[str], None], glance: Callable[[], None]) -> int:
-    """Say each line that a process writes until it ends; `glance` is called meanwhile. Returns its exit status."""
+def follow(process: Process, say: Callable[[str], None], glance: Callable[[], None]) -> None:
+    """Say each line that a process writes until it ends; `glance` is called meanwhile."""
     with process.log.open(encoding="utf-8", errors="replace") as log:
         while True:
             ended = not process.running
             for line in log:
                 say(line.rstrip("\n"))
             if ended:
-                return int(process.popen.returncode)
+                return
             glance()
             time.sleep(GLANCE)

@@ -78,8 +78,9 @@ class Demo:
         sample = self._sample(addresses)
         self.variables = self._variables(addresses, sample)
         topics.create(addresses.kafka_bootstrap_servers)
-        if self._run("prepare", processes.PREPARE, self.progress):
-            raise Trouble(f"the console's database could not be prepared: see above and {self.place.logs}/prepare.log")
+        prepared = self._run("prepare", processes.PREPARE, self.progress)
+        if prepared.popen.returncode:
+            raise Trouble(f"the console could not be prepared. {prepared.log_tail()}")
         self._start({**processes.SERVICE, **processes.console(self.port)})
         self._wait_for_web()
         self.progress.clear()
@@ -91,9 +92,9 @@ class Demo:
 
     def check(self, say: Callable[[str], None]) -> int:
         """Run the check beside everything else; its exit status, or 1 where a process died meanwhile."""
-        status = self._run("check", processes.CHECK, say)
+        status = self._run("check", processes.CHECK, say).popen.returncode
         if self.deaths:
-            say(f"processes that died by themselves: {', '.join(self.deaths)}")
+            say(f"CHECK FAILED: these processes died by themselves: {', '.join(self.deaths)}.")
         return status or (1 if self.deaths else 0)
 
     def _web_port(self) -> int:
@@ -139,13 +140,15 @@ class Demo:
             self._log(name).write_bytes(b"")
             self.processes.start(Child(name, partial(self._process, name, arguments)))
 
-    def _run(self, name: str, arguments: Sequence[str], say: Callable[[str], None]) -> int:
+    def _run(self, name: str, arguments: Sequence[str], say: Callable[[str], None]) -> Process:
+        """Run a process to its end, and say what it says."""
         self._log(name).write_bytes(b"")
         process = self._process(name, [*arguments, str(self.place.folder)])
         try:
-            return processes.follow(process, say, self.look)
+            processes.follow(process, say, self.look)
         finally:
             process.stop()
+        return process
 
     def _process(self, name: str, arguments: Sequence[str]) -> Process:
         return Process(name, arguments, log=self._log(name), env=self.variables, cwd=processes.ROOT)

@@ -7,8 +7,7 @@ from console.demo.disputes import bank
 from console.demo.disputes.asking import ModelBusy, ask
 from console.demo.disputes.events import NEED_A_DECISION
 from console.demo.disputes.validation import decision_faults, event_faults
-from parking.attempt import ValidationError
-from parking.consumer import Effect, Event, Poison, RateLimited
+from parking.consumer import Effect, Event, Poison, RateLimited, ValidationError
 
 VERSIONS = ("model", "prompt", "policy")
 

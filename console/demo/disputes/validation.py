@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from console.demo.disputes.events import EVIDENCE, MEMBERS, REASONS
-from parking.attempt import ValidationError
+from parking.consumer import ValidationError
 
 MOST_CENTS = 10**12
 
