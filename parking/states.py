@@ -19,6 +19,19 @@ QUARANTINE: Moves = {
     "released": frozenset(),
 }
 
+INCIDENT: Moves = {
+    "firing": frozenset(("acknowledged", "resolved")),
+    "acknowledged": frozenset(("resolved",)),
+    "resolved": frozenset(),
+}
+
+DELIVERY: Moves = {
+    "pending": frozenset(("sending",)),
+    "sending": frozenset(("sending", "delivered", "pending", "failed")),  # itself: its lease ran out
+    "delivered": frozenset(("pending",)),  # a person sends it again
+    "failed": frozenset(("pending",)),
+}
+
 
 def allowed(moves: Moves, before: str, after: str) -> bool:
     return after in moves[before]

@@ -1,27 +1,34 @@
 """The store: what is parked, for which flow, and what became of it. Shape and reasons: ARCHITECTURE, "Tables"."""
 
+from parking.models.alarm import AlarmRule, Severity
 from parking.models.attempt import Attempt
 from parking.models.beat import Beat
 from parking.models.decision import Amendment, Decision
 from parking.models.error_group import ErrorGroup
 from parking.models.event import EventPayload, EventState, ParkedEvent, ParkedRecord
 from parking.models.flow import Cluster, Flow, Team
+from parking.models.hook import Delivery, Hook
+from parking.models.incident import Incident, Silence
 from parking.models.intake_position import IntakePosition, Rollup, TopicIncarnation
 from parking.models.journal import JournalEntry
 from parking.models.outcome import Outcome
 from parking.models.quarantine import HoldKey, Quarantine
 
 __all__ = [
+    "AlarmRule",
     "Amendment",
     "Attempt",
     "Beat",
     "Cluster",
     "Decision",
+    "Delivery",
     "ErrorGroup",
     "EventPayload",
     "EventState",
     "Flow",
     "HoldKey",
+    "Hook",
+    "Incident",
     "IntakePosition",
     "JournalEntry",
     "Outcome",
@@ -29,6 +36,8 @@ __all__ = [
     "ParkedRecord",
     "Quarantine",
     "Rollup",
+    "Severity",
+    "Silence",
     "Team",
     "TopicIncarnation",
 ]
