@@ -20,7 +20,7 @@ servers: setup ## only PostgreSQL, Redis and Kafka, for development; prints thei
 	@exec $(VENV)/python -m console.embedded
 
 test: setup ## all tests, on real servers. ARGS="tests/parking -k intake" chooses
-	@exec $(VENV)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses=2 --dist=loadgroup)
+	@exec $(VENV)/python -m tests $(if $(ARGS),$(ARGS),--numprocesses=2)
 
 check: setup ## lint, format, types, layers, migrations, templates, dependencies
 	$(VENV)/ruff check .
