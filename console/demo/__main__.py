@@ -8,6 +8,8 @@ import argparse
 import signal
 import sys
 import time
+from functools import partial
+from pathlib import Path
 from types import FrameType
 
 from console.demo.place import ACCOUNTS
@@ -33,18 +35,19 @@ def end(number: int, frame: FrameType | None) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m console.demo", description=__doc__)
     parser.add_argument("--check", action="store_true", help="run the whole life of several keys, check it, and end")
-    check = parser.parse_args().check
+    parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where data and logs are kept")
+    options = parser.parse_args()
     for number in ENDS:
         signal.signal(number, end)
     try:
-        with Demo(environment(), ROOT / ".demo", any_ports=check) as demo:
+        with Demo(environment(), options.folder.resolve(), any_ports=options.check) as demo:
             demo.start()
-            return demo.check(print) if check else stay(demo)
+            return demo.check(partial(print, flush=True)) if options.check else stay(demo)
     except (Trouble, EmbeddedError, Misconfigured) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     except Ended:
-        return 130 if check else 0
+        return 130 if options.check else 0
 
 
 def stay(demo: Demo) -> int:
