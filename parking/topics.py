@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 ROOM = 256 * 1024
 """Bytes that a parked or replayed record may need on top of what the source topic takes."""
 
-NO_CONTROLLER = -1
-"""What librdkafka's mock cluster has; it would not answer a question about settings."""
+MOCK = "mockCluster"
+"""How the id of librdkafka's mock cluster begins; it would not answer a question about settings."""
 
 _NOT_TOLD = (
     KafkaError._UNSUPPORTED_FEATURE,
@@ -61,7 +61,7 @@ def read_with(admin: AdminClient, topic: str, *, timeout: float = 10.0) -> Topic
     if listed.error is not None:
         raise _translated(listed.error, topic)
     partitions = len(listed.partitions)
-    if cluster.controller_id == NO_CONTROLLER:
+    if str(cluster.cluster_id).startswith(MOCK):
         return Topic(topic, partitions)
     return _with_settings(admin, Topic(topic, partitions), timeout)
 

@@ -131,7 +131,9 @@ def _hold(row: Sequence[Any]) -> Hold:
 def _fate(row: Sequence[Any]) -> Fate:
     values: dict[str, Any] = dict(zip(statements.FATE_COLUMNS.split(", "), row, strict=True))
     source = Coordinates(*(values.pop(f"source_{name}") for name in ("topic", "partition", "offset", "timestamp")))
-    plain: dict[str, Any] = {name: bytes(value) if isinstance(value, memoryview) else value for name, value in values.items()}
+    plain: dict[str, Any] = {
+        name: bytes(value) if isinstance(value, memoryview) else value for name, value in values.items()
+    }
     plain["event_id"] = plain["event_id"].decode()
     return Fate(**plain, source=source)
 

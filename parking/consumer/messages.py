@@ -1,0 +1,30 @@
+"""From a message of confluent-kafka to a record."""
+
+from typing import cast
+
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
+
+from parking.record import Headers, Record
+
+
+def record(message: Message) -> Record:
+    """The record as it arrived: bytes, ordered headers, nulls and repeats."""
+    timestamp = message.timestamp()
+    headers = cast("Headers", message.headers() or ())
+    return Record(
+        topic=message.topic() or "",
+        partition=_number(message.partition()),
+        offset=_number(message.offset()),
+        timestamp_ms=-1 if timestamp[0] == TIMESTAMP_NOT_AVAILABLE else timestamp[1],
+        key=_bytes(message.key()),
+        value=_bytes(message.value()),
+        headers=tuple((name, _bytes(value)) for name, value in headers),
+    )
+
+
+def _number(number: int | None) -> int:
+    return -1 if number is None else number
+
+
+def _bytes(data: bytes | str | None) -> bytes | None:
+    return data.encode() if isinstance(data, str) else data
