@@ -77,7 +77,7 @@ class Demo:
             self._watch(server)
         sample = self._sample(addresses)
         self.variables = self._variables(addresses, sample)
-        topics.create(addresses.kafka_bootstrap_servers)
+        (topics.touch if self.servers.mock else topics.create)(addresses.kafka_bootstrap_servers)
         prepared = self._run("prepare", processes.PREPARE, self.progress)
         if prepared.popen.returncode:
             raise Trouble(f"the console could not be prepared. {prepared.log_tail()}")
