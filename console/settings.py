@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from csp.constants import NONE, SELF
 from psycopg.conninfo import conninfo_to_dict
@@ -165,6 +165,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_keepalive": True,
     "retry_on_timeout": True,
     "health_check_interval": 10,
+    "max_retries": 1,  # a person does not wait for Redis: watch queues again what could not be queued
+    "interval_start": 0.2,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
@@ -176,7 +178,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_SOFT_TIME_LIMIT = SIDING.replay_lease_seconds
 CELERY_TASK_TIME_LIMIT = SIDING.replay_lease_seconds + 10
-CELERY_TASK_PUBLISH_RETRY = False  # watch queues again what could not be queued
+CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -184,6 +186,20 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 
 # Alerts and exports: a queue of their own, so that a flood of replays can never delay a page.
 RQ_QUEUES = {"alerts": {"URL": _next_database(CELERY_BROKER_URL), "DEFAULT_TIMEOUT": 60}}
+
+# How alerts leave
+ALERT_BUDGET_SECONDS = SIDING.alert_budget_seconds
+ALERT_TAKEOVER_SECONDS = SIDING.alert_takeover_seconds
+OUTBOUND_ALLOW = SIDING.outbound_allow
+_SMTP = urlsplit(SIDING.smtp_url)
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST = _SMTP.hostname or ""
+EMAIL_PORT = _SMTP.port or (465 if _SMTP.scheme == "smtps" else 25)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_SMTP.username or ""), unquote(_SMTP.password or "")
+EMAIL_USE_SSL = _SMTP.scheme == "smtps"
+EMAIL_USE_TLS = _SMTP.query == "tls=start"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SIDING.email_from
 
 # What replay and parking need to know; they may not import console.
 KAFKA_BOOTSTRAP_SERVERS = SIDING.kafka_bootstrap_servers
