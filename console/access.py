@@ -64,12 +64,20 @@ class Access:
 
 
 def of(user: Person) -> Access:
-    """What this person may do, from the grants as they are now: one query."""
+    """What this person may do, from the grants as they are now: one query for each request (kept on its user)."""
+    known = user.__dict__.get("access")
+    if not isinstance(known, Access):
+        known = Access(_granted(user))
+        user.__dict__["access"] = known
+    return known
+
+
+def _granted(user: Person) -> dict[int, frozenset[Permission]]:
     permissions: dict[int, frozenset[Permission]] = defaultdict(frozenset)
     if user.is_authenticated:
         for flow, role in Grant.objects.filter(user_id=user.pk).values_list("flow_id", "role"):
             permissions[flow] |= ROLES[role]
-    return Access(dict(permissions))
+    return dict(permissions)
 
 
 def flows(user: Person, permission: Permission = Permission.SEE) -> QuerySet[Flow]:

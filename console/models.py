@@ -24,3 +24,17 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.flow}"
+
+
+class FailedSignin(models.Model):
+    """A wrong password, for 15 minutes, so that guessing is slow (`console.failed_signin`)."""
+
+    name_digest = models.BinaryField(max_length=32, help_text="SHA-256 of what was typed: it may be a password")
+    address = models.GenericIPAddressField(null=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["address", "at"], name="failed_signin_by_address")]
+
+    def __str__(self) -> str:
+        return f"wrong password from {self.address} at {self.at}"

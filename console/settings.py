@@ -108,6 +108,7 @@ DATABASES = {"default": _database(SIDING.database_url)}
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https:")
 SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "console.pages.failure.forged"
 LOGIN_URL = "/signin"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin"

@@ -1,0 +1,1 @@
+"""Pages: each parses, authorises, calls one verb and renders. One module for each noun."""

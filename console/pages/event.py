@@ -1,0 +1,91 @@
+"""Everything about one parked event, whatever it is; and its exact bytes to take away."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from console.access import Permission
+from console.looks import look
+from console.pages import found
+from console.pages.key import permissions
+from console.pages.selected import Selected, select
+from console.show import copies
+from console.show.decoders import notes, verdicts
+from parking.headers import unpack
+from parking.models import EventPayload, EventState
+
+TABS = ("decoded", "json", "text", "hex")
+SMALL = 1_000_000
+
+
+@require_safe
+def event(request: HttpRequest, pk: int) -> HttpResponse:
+    state = found.event(request, pk)
+    selected = select(request, state)
+    tab = request.GET.get("tab", "")
+    context = {
+        "selected": selected,
+        "state": state,
+        "event": state.event,
+        "flow": state.flow,
+        "tab": tab if tab in TABS else "decoded",
+        "tabs": TABS,
+        "verdicts": verdicts(selected.value) if selected.stored else [],
+        "notes": notes(selected.value),
+        "line": json_line(selected) if selected.stored and selected.size <= SMALL else "",
+        "kcat": kcat(state),
+        "curl": copies.curl(request.build_absolute_uri(reverse("event_raw", args=[pk]))),
+        "records": state.records.select_related("topic").order_by("pk"),
+        "raw_headers": unpack(selected.stored.raw_headers) if selected.stored else (),
+        "may": permissions(request, state.flow_id),
+        "open_traces": True,
+    }
+    return render(request, "event/event.html", context)
+
+
+@never_cache
+@require_safe
+def raw(request: HttpRequest, pk: int) -> HttpResponse:
+    """The exact value as a download; `version` takes an amendment's, `part=key` the key's. Never shown in place."""
+    state = found.event(request, pk, Permission.PAYLOADS)
+    value = _bytes_of(state, version=request.GET.get("version", ""), part=request.GET.get("part", ""))
+    look(event=state, actor=found.actor(request.user), what="raw")
+    response = HttpResponse(value, content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="event-{pk}.bin"'
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
+
+
+def _bytes_of(state: EventState, *, version: str, part: str) -> bytes:
+    if version.isdecimal() and len(version) < 10 and version != "1":
+        return bytes(get_object_or_404(state.amendments, version=int(version)).value or b"")
+    stored = EventPayload.objects.filter(pk=state.pk).first()
+    if stored is None:
+        raise Http404
+    return bytes((stored.key if part == "key" else stored.value) or b"")
+
+
+def json_line(selected: Selected) -> str:
+    """The record as `manage.py inspect` reads it; unknown numbers are −1."""
+    event, stored = selected.event.event, selected.stored
+    assert stored is not None
+    return copies.json_line(
+        topic=event.source_topic or event.parking_topic,
+        partition=-1 if event.source_partition is None else event.source_partition,
+        offset=-1 if event.source_offset is None else event.source_offset,
+        timestamp_ms=-1 if event.source_at is None else round(event.source_at.timestamp() * 1000),
+        key=None if stored.key is None else bytes(stored.key),
+        value=selected.value,
+        headers=unpack(stored.headers),
+    )
+
+
+def kcat(state: EventState) -> str:
+    event = state.event
+    if event.source_topic:
+        topic, partition, offset = event.source_topic, event.source_partition, event.source_offset
+    else:
+        topic, partition, offset = event.parking_topic, event.parking_partition, event.parking_offset
+    return copies.kcat(state.flow.cluster.bootstrap_servers, topic, partition, offset)

@@ -1,0 +1,214 @@
+"""One replay: the plan to approve or reject, its progress while it runs, its report afterwards."""
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console import access
+from console.access import Permission
+from console.looks import look
+from console.pages import found, plan_rows, stepper, warnings
+from console.pages.key import permissions
+from console.pages.progress import progress
+from console.show import difference
+from parking.errors import Conflict, Refused
+from parking.headers import unpack
+from replay import approve as approval
+from replay.cancel import cancel as cancel_replay
+from replay.models import Replay
+from replay.pause import pause as pause_replay
+from replay.pause import resume as resume_replay
+
+
+@require_safe
+def replay(request: HttpRequest, pk: int) -> HttpResponse:
+    one = _with_progress(found.replay(request, pk))
+    if "was" in request.GET:
+        return _live(request, one)
+    return _page(request, one)
+
+
+@require_safe
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """What ran, as JSON: who, when, why, the digest, and each step with its outcome. No payloads."""
+    one = _with_progress(found.replay(request, pk))
+    body = {
+        "replay": one.pk,
+        "flow": one.flow.name,
+        "hold_key_base64": _base64(one.quarantine.hold_key.key),
+        "state": one.state,
+        "digest": bytes(one.digest).hex(),
+        "requested": {"by": one.requested_by_name, "at": one.requested_at, "reason": one.reason},
+        "decided": {"by": one.decided_by_name, "at": one.decided_at, "reason": one.decision_reason},
+        "started_at": one.started_at,
+        "finished_at": one.finished_at,
+        "token": one.token,
+        "stop_reason": one.stop_reason,
+        "steps": [_reported(row) for row in plan_rows.of_replay(one)],
+    }
+    response = JsonResponse(body, json_dumps_params={"indent": 2})
+    response["Content-Disposition"] = f'attachment; filename="replay-{pk}.json"'
+    return response
+
+
+@require_POST
+def approve(request: HttpRequest, pk: int) -> HttpResponse:
+    one = found.replay(request, pk, Permission.APPROVE)
+    return _act(
+        request,
+        one,
+        lambda: approval.approve(
+            replay_id=one.pk,
+            digest=_digest(request.POST.get("digest", "")),
+            reason=request.POST.get("reason", ""),
+            memory_confirmed=request.POST.get("memory_confirmed") == "on",
+            actor=found.actor(request.user),
+        ),
+        "Approved. A worker starts it at once.",
+    )
+
+
+@require_POST
+def reject(request: HttpRequest, pk: int) -> HttpResponse:
+    one = found.replay(request, pk, Permission.APPROVE)
+    reason, actor = request.POST.get("reason", ""), found.actor(request.user)
+    return _act(request, one, lambda: approval.reject(replay_id=one.pk, reason=reason, actor=actor), "Rejected.")
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    one = found.replay(request, pk, Permission.HALT)
+    reason, actor = request.POST.get("reason", ""), found.actor(request.user)
+    return _act(request, one, lambda: cancel_replay(replay_id=one.pk, reason=reason, actor=actor), "Stopped.")
+
+
+@require_POST
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    one, actor = found.replay(request, pk, Permission.HALT), found.actor(request.user)
+    return _act(request, one, lambda: pause_replay(replay_id=one.pk, actor=actor), "Paused: nothing more is sent.")
+
+
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    one, actor = found.replay(request, pk, Permission.HALT), found.actor(request.user)
+    return _act(request, one, lambda: resume_replay(replay_id=one.pk, actor=actor), "It goes on.")
+
+
+def _act(request: HttpRequest, one: Replay, verb: Callable[[], Replay], done: str) -> HttpResponse:
+    """Call the verb and go back to the page; where it refuses, the page says why and keeps what was typed."""
+    try:
+        verb()
+    except Refused as refused:
+        status = 409 if isinstance(refused, Conflict) else 422
+        return _page(request, _with_progress(found.replay(request, one.pk)), refused=str(refused), status=status)
+    messages.success(request, done)
+    return redirect("replay", pk=one.pk)
+
+
+def _page(request: HttpRequest, one: Replay, *, refused: str = "", status: int = 200) -> HttpResponse:
+    context = _running(request, one)
+    rows = context["rows"]
+    pairs = warnings.amended(rows)
+    waits = one.state == Replay.State.REQUESTED
+    about = warnings.of_request(one) + (warnings.of_rows(one.flow, rows, pairs) if waits else [])
+    context |= {
+        "warnings": about,
+        "grave": any(warning.grave for warning in about),
+        "amendments": _shown(request, one, pairs),
+        "beyond_memory": approval.beyond_memory(one) if waits else 0,
+        "refused": refused,
+        "typed": request.POST.get("reason", ""),
+    }
+    return render(request, "replay/replay.html", context, status=status)
+
+
+def _live(request: HttpRequest, one: Replay) -> HttpResponse:
+    """The part that moves; what can be clicked is sent only when it changed."""
+    context = _running(request, one)
+    return render(request, "replay/live.html", {**context, "oob": True, "moved": request.GET["was"] != one.state})
+
+
+def _running(request: HttpRequest, one: Replay) -> dict[str, Any]:
+    rows = plan_rows.of_replay(one)
+    actor = found.actor(request.user)
+    return {
+        "replay": one,
+        "flow": one.flow,
+        "quarantine": one.quarantine,
+        "rows": rows,
+        "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
+        "stages": _stages(one),
+        "progress": progress(one, rows),
+        "may": permissions(request, one.flow_id),
+        "own": approval.own(one, actor.id),
+        "me": actor.id,
+    }
+
+
+def _stages(one: Replay) -> list[stepper.Stage]:
+    quarantined = stepper.Stage("Quarantined", stepper.DONE, "", one.quarantine.opened_at)
+    decided = stepper.Stage("Decided", stepper.DONE, stepper.actions_of(one))
+    return [quarantined, decided, *stepper.of_replay(one)]
+
+
+def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> list[dict[str, Any]]:
+    """The differences, where payloads may be seen; looking at them is journalled."""
+    if not access.of(request.user).may(one.flow_id, Permission.PAYLOADS):
+        return [{"row": pair.row, "masked": True} for pair in pairs]
+    for pair in pairs:
+        look(event=pair.row.state, actor=found.actor(request.user), what="plan")
+    return [
+        {
+            "row": pair.row,
+            "value": difference.in_one(pair.before, pair.after),
+            "headers": _headers(pair),
+        }
+        for pair in pairs
+    ]
+
+
+def _headers(pair: warnings.Amended) -> list[difference.Row]:
+    if pair.before_headers == pair.after_headers:
+        return []
+    return difference.in_one(*(difference.header_lines(unpack(one)) for one in (pair.before_headers, pair.after_headers)))
+
+
+def _with_progress(one: Replay) -> Replay:
+    """The replay with done, in_flight, to_go and total counted."""
+    counted = Replay.objects.with_progress().get(pk=one.pk)
+    for name in ("done", "in_flight", "to_go", "total"):
+        setattr(one, name, getattr(counted, name))
+    return one
+
+
+def _reported(row: plan_rows.Row) -> dict[str, object]:
+    event = row.event
+    return {
+        "ordinal": row.ordinal,
+        "event_id": event.event_id,
+        "event_type": event.event_type,
+        "source": [event.source_topic, event.source_partition, event.source_offset],
+        "action": row.action,
+        "amendment": row.amendment.version if row.amendment else None,
+        "reason": row.reason,
+        "outcome": row.outcome or "pending",
+        "outcome_reason": row.outcome_reason,
+        "followed": row.followed,
+        "at": row.at,
+    }
+
+
+def _digest(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
+def _base64(data: bytes | memoryview) -> str:
+    return base64.b64encode(data).decode()

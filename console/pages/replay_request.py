@@ -1,0 +1,78 @@
+"""Ask for the replay of a key: what would run, and the requester's reason."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.access import Permission
+from console.pages import found, plan_rows, stepper, warnings
+from parking.errors import Conflict, Refused
+from parking.models import Quarantine
+from replay import plan
+from replay.models import Replay
+from replay.request import request as request_replay
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One plan that may be asked for; `word` names it in the form: `follow <digest>`."""
+
+    word: str
+    follow: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def replay_request(request: HttpRequest, pk: int) -> HttpResponse:
+    quarantine = found.quarantine(request, pk, Permission.REQUEST)
+    if request.method != "POST":
+        return _page(request, quarantine)
+    follow, _, digest = request.POST.get("plan", "").partition(" ")
+    try:
+        replay = request_replay(
+            quarantine_id=quarantine.pk,
+            digest=_digest(digest),
+            follow=follow if follow in Replay.Follow.values else Replay.Follow.FOLLOW,
+            reason=request.POST.get("reason", ""),
+            actor=found.actor(request.user),
+        )
+    except Refused as refused:
+        status = 409 if isinstance(refused, Conflict) else 422
+        return _page(request, found.quarantine(request, pk, Permission.REQUEST), refused=str(refused), status=status)
+    messages.success(request, "Requested. It runs once another person has approved exactly this plan.")
+    return redirect("replay", pk=replay.pk)
+
+
+def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", status: int = 200) -> HttpResponse:
+    context = {
+        "quarantine": quarantine,
+        "flow": quarantine.flow,
+        "refused": refused,
+        "reason": request.POST.get("reason", ""),
+        "living": quarantine.replays.living().first(),
+        "stages": stepper.of_key(quarantine, stepper.decided(quarantine), None),
+    }
+    try:
+        planned = plan.build(quarantine)
+        choices = [Choice(f"{value} {plan.build(quarantine, follow=value).digest.hex()}", value) for value in Replay.Follow.values]
+    except Refused as undecided:
+        return render(request, "replay/request.html", {**context, "undecided": str(undecided)}, status=max(status, 200))
+    rows = plan_rows.of_plan(planned)
+    pairs = warnings.amended(rows)
+    context |= {
+        "plan": planned,
+        "rows": rows,
+        "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
+        "choices": choices,
+        "warnings": warnings.of_rows(quarantine.flow, rows, pairs),
+    }
+    return render(request, "replay/request.html", context, status=status)
+
+
+def _digest(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""

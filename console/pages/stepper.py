@@ -1,0 +1,114 @@
+"""Quarantined → Decided → Approved → Replaying → Released: where a key stands, in five words."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from parking.models import EventState, Quarantine
+from replay.models import Replay, Step
+
+DONE, NOW, STOPPED, LATER = "done", "now", "stopped", "later"
+FINISHED = ("completed", "releasing")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage: how far (done, now, stopped, later), a text, and the moment where it has one."""
+
+    name: str
+    state: str
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """How many of the poison events are decided, and what was decided for all."""
+
+    poison: int
+    undecided: int
+    actions: str
+
+
+def decided(quarantine: Quarantine) -> Decided:
+    """Counts over the unsettled events: two short queries."""
+    waiting = EventState.objects.unsettled(quarantine).order_by()
+    actions = Counter(waiting.values_list("decision__action", flat=True))
+    undecided = waiting.filter(kind="poison", decision__isnull=True).count()
+    actions["apply"] += actions.pop(None, 0) - undecided
+    return Decided(quarantine.poison, undecided, said(actions))
+
+
+def said(actions: "Counter[str | None]") -> str:
+    """`1 amend, 1 skip, 5 apply`."""
+    return ", ".join(f"{actions[name]} {name}" for name in ("amend", "skip", "apply") if actions[name])
+
+
+def of_key(quarantine: Quarantine, decisions: Decided, replay: Replay | None) -> list[Stage]:
+    """The stages of a key: `replay` is its living one, or the one that released it."""
+    quarantined = Stage("Quarantined", DONE, "", quarantine.opened_at)
+    if quarantine.state == Quarantine.State.RELEASED:
+        return [quarantined, *_past(replay), Stage("Released", DONE, "", quarantine.released_at)]
+    if replay is None:
+        return [quarantined, _deciding(decisions), *_ahead()]
+    return [quarantined, Stage("Decided", DONE, decisions.actions), *of_replay(replay)]
+
+
+def _deciding(decisions: Decided) -> Stage:
+    done = decisions.poison - decisions.undecided
+    return Stage("Decided", NOW, f"{done} of {decisions.poison} poison events, held: apply")
+
+
+def _ahead() -> list[Stage]:
+    return [
+        Stage("Approved", LATER, "by another person"),
+        Stage("Replaying", LATER, "in order"),
+        Stage("Released", LATER, "back to the line"),
+    ]
+
+
+def _past(replay: Replay | None) -> list[Stage]:
+    if replay is None:
+        return [Stage(name, DONE, "by the consumer itself") for name in ("Decided", "Approved", "Replaying")]
+    return [Stage("Decided", DONE, actions_of(replay)), *of_replay(replay)[:2]]
+
+
+def actions_of(replay: Replay) -> str:
+    """`1 amend, 1 skip, 5 apply` of the replay's steps."""
+    return said(Counter(Step.objects.filter(replay=replay).values_list("action", flat=True)))
+
+
+def of_replay(replay: Replay) -> list[Stage]:
+    """Approved, Replaying and Released as this replay has them. It was read `with_progress`."""
+    return [_approved(replay), _replaying(replay), _released(replay)]
+
+
+def _approved(replay: Replay) -> Stage:
+    if replay.state == "requested":
+        return Stage("Approved", NOW, "waits for another person")
+    if replay.state in ("rejected", "expired") or (replay.state == "cancelled" and not replay.started_at):
+        by = f" by {replay.decided_by_name}" if replay.decided_by_name else ""
+        return Stage("Approved", STOPPED, f"{replay.state}{by}")
+    return Stage("Approved", DONE, f"by {replay.decided_by_name}")
+
+
+def _replaying(replay: Replay) -> Stage:
+    progress = f"{replay.done} of {replay.total}"  # type: ignore[attr-defined]
+    if replay.state == "approved":
+        return Stage("Replaying", NOW, replay.waiting_for or "a worker takes it")
+    if replay.state in ("running", "paused", "cancelling"):
+        word = "" if replay.state == "running" else f"{replay.state}, "
+        return Stage("Replaying", NOW, word + progress)
+    if replay.state in FINISHED:
+        return Stage("Replaying", DONE, progress)
+    if replay.started_at:
+        return Stage("Replaying", STOPPED, f"{replay.state} at {progress}")
+    return Stage("Replaying", LATER, "in order")
+
+
+def _released(replay: Replay) -> Stage:
+    if replay.state == "releasing":
+        return Stage("Released", NOW, "asking the consumer")
+    if replay.state == "completed":
+        return Stage("Released", DONE, "", replay.finished_at)
+    return Stage("Released", LATER, "back to the line")

@@ -1,0 +1,125 @@
+"""What a reviewer should look at before approving, the gravest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.pages.plan_rows import Row
+from console.show.payload import scalars
+from parking.errors import Refused
+from parking.models import Attempt, EventPayload, Flow
+from replay import plan
+from replay.amend import violations
+from replay.models import Replay
+
+NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """`strong` says what, `text` what follows from it. A grave one makes approval impossible."""
+
+    strong: str
+    text: str
+    grave: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """A row with its amendment, the original's bytes and the amended ones."""
+
+    row: Row
+    before: bytes | None
+    after: bytes | None
+    before_headers: bytes
+    after_headers: bytes
+
+
+def amended(rows: Sequence[Row]) -> list[Amended]:
+    """The amended events of a plan: one query for all originals."""
+    wanted = [row for row in rows if row.amendment]
+    originals = EventPayload.objects.in_bulk([row.state.pk for row in wanted])
+    return [_pair(row, originals.get(row.state.pk)) for row in wanted]
+
+
+def _pair(row: Row, original: EventPayload | None) -> Amended:
+    assert row.amendment is not None
+    value, after = original.value if original else None, row.amendment.value
+    return Amended(
+        row=row,
+        before=None if value is None else bytes(value),
+        after=None if after is None else bytes(after),
+        before_headers=bytes(original.headers) if original else b"",
+        after_headers=bytes(row.amendment.headers),
+    )
+
+
+def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended]) -> list[Warning]:
+    """Warnings about the plan itself."""
+    return [*_of_target(flow), *_of_amendments(flow, pairs), *_of_poison(rows), *_of_skips(rows)]
+
+
+def of_request(replay: Replay) -> list[Warning]:
+    """Whether the plan is still the one that was asked for; only while it waits."""
+    if replay.state != Replay.State.REQUESTED:
+        return []
+    try:
+        same = plan.again(replay).digest == bytes(replay.digest)
+    except Refused as refused:
+        return [Warning("The plan no longer stands.", f"{refused} Reject or cancel this request.", grave=True)]
+    text = "A decision, an amendment or an event changed after it was asked for. Cancel it and ask for the new plan."
+    return [] if same else [Warning("The plan has changed.", text, grave=True)]
+
+
+def _of_target(flow: Flow) -> list[Warning]:
+    if flow.gated:
+        return []
+    text = "A newer event of this key may take effect before or between these. The order among these is kept."
+    return [Warning("No gate.", text)]
+
+
+def _of_amendments(flow: Flow, pairs: Sequence[Amended]) -> list[Warning]:
+    found = []
+    for pair in pairs:
+        name = pair.row.event.event_type or pair.row.event.event_id
+        found.append(Warning(f"{name} is amended.", f"{_changed(pair)} {SAME_KEY}"))
+        wrong = violations(flow, pair.after)
+        if wrong:
+            where = ", ".join(one["path"] or "/" for one in wrong[:NAMED])
+            found.append(Warning(f"The amended {name} does not match the flow's schema", f"at {where}.", grave=False))
+    return found
+
+
+SAME_KEY = (
+    "The effect key stays the same: if the original took effect anywhere, the consumer answers “conflict” and the "
+    "replay stops."
+)
+
+
+def _changed(pair: Amended) -> str:
+    before, after = scalars(pair.before), scalars(pair.after)
+    paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+    what = ", ".join(path.lstrip("/") for path in paths[:NAMED]) + (" and more" if len(paths) > NAMED else "")
+    headers = pair.before_headers != pair.after_headers
+    if what:
+        return f"The amendment changes {what}{' and headers' if headers else ''}."
+    return "The amendment changes only headers." if headers else "The amendment changes the value."
+
+
+def _of_poison(rows: Sequence[Row]) -> list[Warning]:
+    """Poison events that failed validation and are sent again as they are: they will most likely fail again."""
+    again = [row.state.pk for row in rows if row.state.kind == "poison" and row.action == "apply"]
+    invalid = Attempt.objects.filter(event_state__in=again).exclude(validation_errors=[])
+    count = invalid.values("event_state").distinct().count()
+    if not count:
+        return []
+    some = "1 event" if count == 1 else f"{count} events"
+    text = "Nothing about it was changed, so it fails again unless the consumer was, and the replay stops there."
+    return [Warning(f"{some} failed validation and will be sent as before.", text)]
+
+
+def _of_skips(rows: Sequence[Row]) -> list[Warning]:
+    skipped = [row for row in rows if row.action == "skip"]
+    if not skipped:
+        return []
+    some = "1 event is" if len(skipped) == 1 else f"{len(skipped)} events are"
+    return [Warning(f"{some} skipped for good.", "A skipped event can never come back to life.")]

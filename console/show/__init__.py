@@ -1,0 +1,1 @@
+"""How things look, as pure functions: texts made visible, payloads in lines, differences, ages. No Django, no clock."""

@@ -1,0 +1,29 @@
+"""The verbs of the journal as they are told: (what somebody did, the word that matters)."""
+
+from collections.abc import Mapping
+
+_TOLD = {
+    "amend": ("amended the event", ""),
+    "approve": ("approved the replay", ""),
+    "reject": ("rejected the replay", ""),
+    "request": ("asked for a replay", ""),
+    "cancel": ("cancelled the replay", ""),
+    "pause": ("paused the replay", ""),
+    "resume": ("let the replay go on", ""),
+    "expire": ("let the request expire", ""),
+    "start": ("started the replay", ""),
+    "complete": ("completed the replay", ""),
+    "stop": ("stopped the replay", ""),
+    "look": ("looked at the payload", ""),
+    "quarantine": ("stopped the key", ""),
+    "release": ("released the key", ""),
+}
+
+
+def said(verb: str, detail: Mapping[str, object]) -> tuple[str, str]:
+    """`decide` with the action in its detail → ("decided", "skip"); a verb without a sentence stands for itself."""
+    if verb == "decide":
+        return "decided", str(detail.get("action", ""))
+    if verb == "amend" and "version" in detail:
+        return "amended, now", f"v{detail['version']}"
+    return _TOLD.get(verb, (verb, ""))

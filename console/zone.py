@@ -1,0 +1,25 @@
+"""Times are shown in the viewer's zone: the browser names it in a cookie, the installation's zone stands in for it."""
+
+from collections.abc import Callable
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from urllib.parse import unquote
+
+COOKIE = "zone"
+
+
+class ViewerZone:
+    """Middleware: activates the zone for the length of the request."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        name = unquote(request.COOKIES.get(COOKIE, ""))
+        if name not in available_timezones():
+            return self.get_response(request)
+        with timezone.override(ZoneInfo(name)):
+            return self.get_response(request)
