@@ -8,15 +8,17 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
 from pydantic import AnyHttpUrl, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic import model_validator as after_all
-from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from replay.destination import Allowed
 
 PREFIX = "SIDING_"
 DEVELOPMENT_KEY = "development-only-" + "0" * 50
@@ -25,6 +27,7 @@ ADDRESSES = {
     "database_url": (r"postgres(ql)?://\S*", "postgresql://user:password@host:5432/siding"),
     "redis_url": (r"rediss?://[^\s/]+(/\d*)?(\?\S*)?", "redis://host:6379/0"),
     "kafka_bootstrap_servers": (r"[^\s,]+:\d+(,[^\s,]+:\d+)*", "host:9092,host:9092"),
+    "smtp_url": (r"smtps?://([^\s@/]+@)?[^\s/@]+?(:\d+)?/?(\?tls=start)?", "smtp://user:password@host:587?tls=start"),
 }
 Words = Annotated[tuple[str, ...], NoDecode]
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -67,6 +70,22 @@ class Environment(BaseSettings):
     replay_tick_seconds: float = Field(2.0, gt=0, le=10, description="longest single run of the replay task")
     watch_interval_seconds: float = Field(2.0, gt=0, le=60, description="how often watch looks")
 
+    outbound_allow: Words = Field(
+        (),
+        description="addresses inside that hooks may reach (others must be public and https), separated by commas: "
+        "10.1.2.3, 10.1.0.0/16, 127.0.0.1:9000",
+    )
+    smtp_url: str = Field(
+        "smtp://127.0.0.1:25", description="mail server of e-mail hooks: smtp://user:password@host:587?tls=start"
+    )
+    email_from: str = Field("siding@localhost", description="sender of e-mails to owners")
+    alert_budget_seconds: int = Field(
+        86_400, ge=60, le=604_800, description="for how long an alert is tried again before it has failed"
+    )
+    alert_takeover_seconds: float = Field(
+        10.0, gt=0, le=300, description="watch sends what the notifier has not taken for so long"
+    )
+
     postgres_port: Port = Field(54320, description="of the embedded PostgreSQL (demo)")
     redis_port: Port = Field(63790, description="of the embedded Redis (demo)")
     kafka_port: Port = Field(19092, description="of the embedded Kafka (demo)")
@@ -84,7 +103,7 @@ class Environment(BaseSettings):
         """Whether a setting was set, not left to its default."""
         return name in self.model_fields_set
 
-    @field_validator("allowed_hosts", "require", mode="before")
+    @field_validator("allowed_hosts", "outbound_allow", "require", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
@@ -97,7 +116,17 @@ class Environment(BaseSettings):
         except ValueError:
             raise ValueError('a JSON object such as {"orders": "secret"} was expected') from None
 
-    @field_validator("database_url", "redis_url", "kafka_bootstrap_servers")
+    @field_validator("outbound_allow")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for word in value:
+            try:
+                Allowed.parse(word)
+            except ValueError:
+                raise ValueError("an address or network such as 10.1.2.3, 10.1.0.0/16 or 127.0.0.1:9000 was expected")
+        return value
+
+    @field_validator("database_url", "redis_url", "kafka_bootstrap_servers", "smtp_url")
     @classmethod
     def _address(cls, value: str, field: ValidationInfo) -> str:
         pattern, example = ADDRESSES[field.field_name or ""]
@@ -132,13 +161,13 @@ def environment() -> Environment:
         raise Misconfigured("\n".join(_line(one) for one in error.errors())) from None
 
 
-def _line(error: ErrorDetails) -> str:
+def _line(error: Mapping[str, Any]) -> str:
     field = str(error["loc"][0]) if error["loc"] else ""
-    expected = error["msg"].removeprefix("Value error, ")
+    expected = str(error["msg"]).removeprefix("Value error, ")
     if not field:
         return expected
     name = field if field.isupper() else PREFIX + field.upper()
-    secret = field in ("secret_key", "flow_secrets", "database_url", "redis_url")
+    secret = field in ("secret_key", "flow_secrets", "database_url", "redis_url", "smtp_url")
     arrived = "a value that is not shown" if secret else repr(os.environ.get(name, ""))
     return f"{name}: {expected}; {arrived} arrived"
 

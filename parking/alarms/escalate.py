@@ -1,0 +1,43 @@
+"""Tell the team's fallback hooks: because another hook failed, or because a person wants it."""
+
+from django.db import transaction
+
+from parking import journal
+from parking.actor import Actor
+from parking.alarms import announce
+from parking.errors import Refused
+from parking.models import Delivery, Hook, Incident
+from parking.reason import required
+
+
+def escalate(*, incident_id: int, actor: Actor, reason: str) -> list[Hook]:
+    """The fallback hooks that are told of the opening now.
+
+    Raises Refused without a reason, if it is resolved, or where no fallback hook is left to be told.
+    """
+    reason = required(reason, "why the others have to know")
+    with transaction.atomic():
+        incident = Incident.objects.select_for_update(of=("self",)).select_related("flow").get(pk=incident_id)
+        if incident.state == Incident.State.RESOLVED:
+            raise Refused("It is resolved: there is nobody to tell.")
+        told = to_fallback(incident)
+        if not told:
+            raise Refused("No enabled fallback hook of the team is left to be told: add one to the team.")
+        detail = {"incident": incident.pk, "hooks": [hook.pk for hook in told]}
+        journal.write(actor=actor, verb="escalate", flow=incident.flow, reason=reason, detail=detail)
+    return told
+
+
+def to_fallback(incident: Incident) -> list[Hook]:
+    """Tell every fallback hook that does not know of it yet what happened so far; which. In the caller's transaction,
+    the incident's row locked, so that a resolution at this moment is told too."""
+    hooks = Hook.objects.hearing(incident).filter(fallback=True)
+    new = list(hooks.exclude(deliveries__incident=incident))
+    for transition in _so_far(incident):
+        announce.write(incident, transition, new)
+    return new
+
+
+def _so_far(incident: Incident) -> list[Delivery.Transition]:
+    resolved = incident.state == Incident.State.RESOLVED
+    return [Delivery.Transition.OPENED, *([Delivery.Transition.RESOLVED] if resolved else [])]
