@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from parking.attempt import Attempt
 from parking.consumer.effect import Effect, Write, effect
@@ -13,6 +14,7 @@ from parking.consumer.step import Step, Work
 from parking.wire.fit import cut
 
 Handler = Callable[[Event], "Effect | Write | None"]
+KIT = str(Path(__file__).parent)
 LONGEST_STACKTRACE = 16_384
 LONGEST_MESSAGE = 4_096
 
@@ -86,6 +88,8 @@ def _name(kind: type[BaseException]) -> str:
 
 
 def _stacktrace(error: Exception) -> str:
-    """The stack below the kit, which is the same every time."""
-    frames = error.__traceback__.tb_next if error.__traceback__ else None
+    """The stack from where it leaves the kit, whose own part is the same every time."""
+    frames = error.__traceback__
+    while frames and frames.tb_next and frames.tb_frame.f_code.co_filename.startswith(KIT):
+        frames = frames.tb_next
     return cut("".join(traceback.format_exception(type(error), error, frames)), LONGEST_STACKTRACE)

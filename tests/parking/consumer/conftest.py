@@ -1,0 +1,80 @@
+"""Ledgers on SQLite and on PostgreSQL, empty for each test."""
+
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.postgres import PostgresLedger
+from parking.consumer.ledger.sqlite import SqliteLedger
+from tests.parking.consumer.service import EFFECTS, FLOW, Log, Service
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """Where an empty schema of PostgreSQL is."""
+    at = settings.DATABASES["default"]
+    server = make_conninfo(
+        host=at["HOST"], port=at["PORT"], user=at["USER"], password=at["PASSWORD"], dbname="postgres"
+    )
+    name = f"kit_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+        yield make_conninfo(server, options=f"-csearch_path={name}")
+        connection.execute(
+            sql.SQL("SET client_min_messages = warning; DROP SCHEMA {} CASCADE").format(sql.Identifier(name))
+        )
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def make_ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Ledger]:
+    """Each call gives another process's way to the same ledger; its tables are not there yet."""
+    if request.param == "sqlite":
+        return lambda: SqliteLedger(tmp_path / "service.db")
+    conninfo = request.getfixturevalue("postgres")
+    return lambda: PostgresLedger(conninfo)
+
+
+@pytest.fixture
+def ledger(make_ledger: Callable[[], Ledger]) -> Iterator[Ledger]:
+    ledger = make_ledger()
+    ledger.prepare()
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute(EFFECTS)
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log()
+
+
+@pytest.fixture
+def make_service(make_ledger: Callable[[], Ledger], ledger: Ledger, log: Log) -> Iterator[Callable[..., Service]]:
+    """Each call gives another process of the service, on the same ledger."""
+    made: list[Service] = []
+    clock = itertools.count(1_000_000)
+
+    def make(flow=FLOW, **options) -> Service:
+        mark = "?" if ledger.schema == "sqlite" else "%s"
+        made.append(
+            Service(make_ledger(), options.pop("log", log), flow, mark=mark, now=lambda: next(clock), **options)
+        )
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.ledger.close()
+
+
+@pytest.fixture
+def service(make_service: Callable[..., Service]) -> Service:
+    return make_service()
