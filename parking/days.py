@@ -1,10 +1,10 @@
-"""The daily partitions of the two tables that hold what arrived. Retention drops a day, intake makes the next ones."""
+"""The daily partitions of what arrived and of its search. Retention drops a day, intake makes the next ones."""
 
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import connection, transaction
 
-TABLES = ("parking_parkedevent", "parking_eventpayload")
+TABLES = ("parking_parkedevent", "parking_eventpayload", "parking_eventsearch")
 AHEAD = 3
 LOCK = 0x51D1_0DA7
 

@@ -13,6 +13,8 @@ from parking.models.intake_position import IntakePosition, Rollup, TopicIncarnat
 from parking.models.journal import JournalEntry
 from parking.models.outcome import Outcome
 from parking.models.quarantine import HoldKey, Quarantine
+from parking.models.retention import DroppedDay, KeptDay
+from parking.models.search import EventSearch, IndexedDay, IndexPosition
 
 __all__ = [
     "AlarmRule",
@@ -22,15 +24,20 @@ __all__ = [
     "Cluster",
     "Decision",
     "Delivery",
+    "DroppedDay",
     "ErrorGroup",
     "EventPayload",
+    "EventSearch",
     "EventState",
     "Flow",
     "HoldKey",
     "Hook",
     "Incident",
+    "IndexPosition",
+    "IndexedDay",
     "IntakePosition",
     "JournalEntry",
+    "KeptDay",
     "Outcome",
     "ParkedEvent",
     "ParkedRecord",

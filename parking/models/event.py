@@ -7,12 +7,29 @@ range-partitioned by `stored_at`, our own clock: a foreign timestamp cannot crea
 from collections.abc import Collection
 from typing import Self
 
+import pgtrigger
 from django.db import models
 
 from parking.models.error_group import ErrorGroup
 from parking.models.flow import Cluster, Flow
 from parking.models.intake_position import TopicIncarnation
 from parking.models.quarantine import Quarantine
+
+UNSETTLED_STAYS = pgtrigger.Trigger(
+    name="unsettled_stays",
+    when=pgtrigger.Before,
+    operation=pgtrigger.Delete,
+    func="""
+        IF EXISTS (
+            SELECT FROM parking_eventstate e LEFT JOIN parking_quarantine q ON q.id = e.quarantine_id
+            WHERE e.id = OLD.id AND (e.state = 'parked' OR q.state <> 'released')
+        ) THEN
+            RAISE EXCEPTION 'event % is not settled, or its key is not released: it stays', OLD.id;
+        END IF;
+        RETURN OLD;
+    """,
+)
+"""The database itself refuses to lose what still waits, whoever deletes (guarantee 1)."""
 
 
 class EventStateQuerySet(models.QuerySet["EventState"]):
@@ -66,6 +83,7 @@ class EventState(models.Model):
     fate_token = models.BigIntegerField(null=True, help_text="token of the fact that settled it; 0 = live")
     fate_fingerprint = models.BinaryField(max_length=32, null=True)
     settled_at = models.DateTimeField(null=True)
+    scrubbed_at = models.DateTimeField(null=True, help_text="payload, messages and amended copies are gone since then")
 
     objects = EventStateQuerySet.as_manager()
 
@@ -93,6 +111,11 @@ class EventState(models.Model):
         ]
         indexes = [
             models.Index(fields=["quarantine", "position"], condition=models.Q(state="parked"), name="event_unsettled"),
+            models.Index(
+                fields=["flow", "settled_at"],
+                condition=models.Q(settled_at__isnull=False, scrubbed_at__isnull=True),
+                name="event_to_scrub",
+            ),
             models.Index(fields=["error_group", "-id"], name="event_by_error"),
             models.Index(
                 fields=["flow", "-id"],
@@ -100,6 +123,7 @@ class EventState(models.Model):
                 name="event_not_understood",
             ),
         ]
+        triggers = [UNSETTLED_STAYS]
 
 
 class ParkedEvent(models.Model):
@@ -129,6 +153,9 @@ class ParkedEvent(models.Model):
     blocked_by = models.TextField(blank=True)
     unreadable_reason = models.TextField(blank=True, help_text="why it could not be read, or what was lost in reading")
 
+    class Meta:
+        triggers = [UNSETTLED_STAYS]
+
     @property
     def exact_event_id(self) -> str:
         """The event id as the consumer knows it; what goes on the wire."""
@@ -146,6 +173,9 @@ class EventPayload(models.Model):
     value = models.BinaryField(null=True)
     headers = models.BinaryField(help_text="ordered, repeats and nulls kept: parking.headers.pack")
     raw_headers = models.BinaryField(help_text="all headers of the parking record, the block included")
+
+    class Meta:
+        triggers = [UNSETTLED_STAYS]
 
 
 class ParkedRecord(models.Model):

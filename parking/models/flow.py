@@ -56,6 +56,17 @@ class Flow(models.Model):
     effect_memory_days = models.PositiveIntegerField(
         default=30, help_text="how long the target remembers effect keys; an older event needs a second confirmation"
     )
+    search_paths = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='JSON members found as path=value: ["order.id", "items.sku"]; lists left out',
+    )
+    payload_days = models.PositiveIntegerField(
+        default=30, help_text="days after settling until payloads, headers and error messages are scrubbed"
+    )
+    metadata_days = models.PositiveIntegerField(
+        default=365, help_text="days after settling until the rest may go, with its whole day"
+    )
     enabled = models.BooleanField(default=True)
 
     class Meta:
@@ -64,6 +75,9 @@ class Flow(models.Model):
             models.UniqueConstraint(fields=["cluster", "source_topic", "consumer_group"], name="flow_identity"),
             models.CheckConstraint(
                 condition=~models.Q(target="gated") | ~models.Q(replay_topic=""), name="flow_gated_has_replay_topic"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(metadata_days__gte=models.F("payload_days")), name="flow_metadata_outlives_payloads"
             ),
         ]
 
