@@ -70,14 +70,24 @@ def violations(flow: Flow, value: bytes | None) -> list[dict[str, str]]:
         return [_violation("", "JSON", _shown(value), f"line {error.lineno}, column {error.colno}: {error.msg}")]
     try:
         found = jsonschema_rs.validator_for(flow.schema).iter_errors(document)
-        return [_of(error) for error, _ in zip(found, range(MOST), strict=False)]
+        return [_of(error, flow.schema) for error, _ in zip(found, range(MOST), strict=False)]
     except ValueError as error:
         return [_violation("", "a sound JSON Schema in the flow", "", f"the flow's owner has to correct it: {error}")]
 
 
-def _of(error: Any) -> dict[str, str]:
+def _of(error: Any, schema: Any) -> dict[str, str]:
     path = "".join(f"/{part}" for part in error.instance_path)
-    return _violation(path, f"{error.kind.name}", _shown(error.instance), error.message[:500])
+    return _violation(path, _expected(error, schema), _shown(error.instance), _cut(error.message, 500))
+
+
+def _expected(error: Any, schema: Any) -> str:
+    """The schema's own words for what was expected; the keyword alone where they stand behind a reference."""
+    try:
+        for part in error.schema_path:
+            schema = schema[part]
+    except (KeyError, IndexError, TypeError):
+        return str(error.kind.name)
+    return f"{error.schema_path[-1]}: {_cut(str(schema), SHOWN)}" if error.schema_path else str(error.kind.name)
 
 
 def _violation(path: str, expected: str, actual: str, hint: str) -> dict[str, str]:
@@ -85,8 +95,11 @@ def _violation(path: str, expected: str, actual: str, hint: str) -> dict[str, st
 
 
 def _shown(value: object) -> str:
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return _cut(value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value), SHOWN)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + "…"
 
 
 def _sendable(headers: Headers) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from parking.event_id import bounded
 from parking.models import EventState, Outcome, Quarantine
 from replay import plan
 from replay.models import Replay, Step
@@ -25,7 +26,7 @@ class Named:
 
     @property
     def digest(self) -> bytes:
-        return hashlib.sha256(self.event_id.encode("utf-8", "surrogatepass")).digest()
+        return hashlib.sha256(bounded(self.event_id).encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,9 @@ def _producer(cluster: Cluster, topic: str, largest: int) -> Producer:
         _producers[identity] = Producer(
             {
                 "message.timeout.ms": 30_000,  # only a second line: `produce` throws away what is late
+                "topic.metadata.propagation.max.ms": 3_000,  # a topic that is missing this long is missing
                 "linger.ms": 0,
+                "log_level": 2,  # every failure is in its Delivery
                 **cluster.settings,
                 "bootstrap.servers": cluster.bootstrap_servers,
                 "client.id": "siding-replay",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from parking.errors import Refused
 from parking.fields import pack
-from parking.models import Decision, EventState, Quarantine
+from parking.models import Decision, EventState, Flow, Quarantine
 from replay.models import Replay, Step
 
 SHOWN = 5
@@ -32,9 +32,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one replay would do. `hold_key` is bytes; `authors` (actor ids) wrote its decisions and amendments."""
+    """What one replay would do. `target`: its kind and topic; `authors`: ids of who wrote decisions and amendments."""
 
     flow: str
+    target: str
     hold_key: bytes
     follow: str
     follow_cap: int
@@ -46,12 +47,17 @@ class Plan:
     @property
     def digest(self) -> bytes:
         """SHA-256 (32 bytes) over the plan's fields, each with its length: no two plans share their bytes."""
-        head = ("plan 1", self.flow, self.hold_key, self.follow, self.follow_cap, self.pace_per_second, self.window)
-        return hashlib.sha256(pack(_bytes(field) for field in (*head, *self._fields()))).digest()
+        return hashlib.sha256(pack(_bytes(field) for field in self._fields())).digest()
 
     def _fields(self) -> Iterable[object]:
+        yield from ("plan 1", self.flow, self.target, self.hold_key)
+        yield from (self.follow, self.follow_cap, self.pace_per_second, self.window)
         for step in self.steps:
             yield from (step.ordinal, step.event_id, step.position, step.action, step.fingerprint, step.skip_reason)
+
+
+def _target(flow: Flow) -> str:
+    return f"{flow.target} {flow.replay_topic}"
 
 
 def _bytes(field: object) -> bytes:
@@ -70,6 +76,7 @@ def build(quarantine: Quarantine, *, follow: str = Replay.Follow.FOLLOW, up_to: 
         raise Refused(_no_decision(undecided))
     return Plan(
         flow=flow.name,
+        target=_target(flow),
         hold_key=bytes(quarantine.hold_key.key),
         follow=str(follow),
         follow_cap=flow.follow_cap,
@@ -95,6 +102,7 @@ def frozen(replay: Replay) -> Plan:
     steps = replay.steps.filter(followed=False).select_related("event_state__event").order_by("ordinal")
     return Plan(
         flow=replay.flow.name,
+        target=_target(replay.flow),
         hold_key=bytes(replay.quarantine.hold_key.key),
         follow=replay.follow,
         follow_cap=replay.follow_cap,

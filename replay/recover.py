@@ -21,7 +21,12 @@ def stuck() -> list[int]:
 
 def recover() -> int:
     """Queue every stuck replay again; how many were queued. Doing it too often is harmless: the lease decides."""
-    return sum(tasks.enqueue(replay_id) for replay_id in stuck())
+    queued = 0
+    for replay_id in stuck():
+        if not tasks.enqueue(replay_id):
+            break
+        queued += 1
+    return queued
 
 
 def settle_late() -> int:

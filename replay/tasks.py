@@ -43,6 +43,17 @@ def enqueue(replay_id: int, *, countdown: float = 0) -> bool:
     try:
         advance.apply_async((replay_id,), countdown=countdown, retry=False)
     except (QueueDown, OSError) as error:
-        log.warning("replay %s was not queued: Redis cannot be reached (%s); watch will do it", replay_id, error)
+        _say(f"Redis cannot be reached ({error}): replays wait in the database, watch will queue them")
         return False
+    _say("")
     return True
+
+
+_said = [""]
+
+
+def _say(away: str) -> None:
+    """One line when Redis goes away and one when it is back, however often it is tried."""
+    if bool(away) != bool(_said[0]):
+        log.warning(away or "Redis is back: replays are queued again")
+    _said[0] = away

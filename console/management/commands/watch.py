@@ -1,0 +1,27 @@
+"""`manage.py watch`: deadlines, recovery of stuck replays, heartbeat. Any number may run, one works."""
+
+import signal
+import threading
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from replay.watch import Watch
+
+
+class Command(BaseCommand):
+    help = "Expires what is past its deadline and takes up replays that nobody drives. Any number may run, one works."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="one round, then end")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        watch = Watch()
+        watch.once()
+        while not options["once"] and not stop.wait(settings.WATCH_INTERVAL_SECONDS):
+            watch.once()
+        watch.close()

@@ -1,0 +1,19 @@
+"""The last sign of life of a process: what the status page shows, and what tells that one is gone."""
+
+import os
+import socket
+
+from django.db.models.functions import Now
+
+from parking import storable
+from parking.models import Beat
+
+
+def beat(process: str, note: str = "") -> None:
+    """This process lives; `note` is what it does, for people. One row per process, host and pid."""
+    Beat.objects.update_or_create(
+        process=process,
+        host=socket.gethostname()[:255],
+        pid=os.getpid(),
+        defaults={"at": Now(), "note": storable.text(note, 500)},
+    )

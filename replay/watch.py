@@ -1,0 +1,75 @@
+"""What has to happen without anybody asking: deadlines, and replays that nobody drives.
+
+Any number of watches may run; the one that holds the advisory lock works, the others wait to take over. The lock
+belongs to a database session: it falls with the connection of a watch that is cut off or killed.
+"""
+
+import logging
+from collections.abc import Callable
+
+from django.db import Error, close_old_connections, connection
+
+from parking.beat import beat
+from replay import expire, recover
+
+log = logging.getLogger(__name__)
+
+LOCK = 0x51D1_3A7C
+STEPS: tuple[Callable[[], int], ...] = (expire.expire_due, recover.recover, recover.settle_late)
+
+
+class Watch:
+    """One watch. `once` is one round; it never raises for a database, Redis or Kafka that is away."""
+
+    def __init__(self) -> None:
+        self._works = False
+        self._away = ""
+
+    def once(self) -> bool:
+        """One round; whether this watch is the one that works."""
+        try:
+            self._works = self._is_the_one()
+            beat("watch", "works" if self._works else "waits to take over")
+            if self._works:
+                self._round()
+        except Error as error:
+            self._lost(error)
+            return False
+        self._back()
+        return self._works
+
+    def _is_the_one(self) -> bool:
+        """Whether this session holds the lock. A new session has to take it anew, an old one keeps it."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
+                " AND classid = 0 AND objid = %s AND pid = pg_backend_pid()"
+                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+                " OR pg_try_advisory_lock(%s)",
+                [LOCK, LOCK],
+            )
+            return bool(cursor.fetchone()[0])
+
+    def _round(self) -> None:
+        for step in STEPS:
+            moved = step()
+            if moved:
+                log.info("watch: %s: %s", step.__name__, moved)
+
+    def _lost(self, error: Error) -> None:
+        self._works = False
+        line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if line != self._away:
+            log.warning("watch: the database cannot be used, trying again: %s", line)
+        self._away = line
+        connection.close()
+
+    def _back(self) -> None:
+        if self._away:
+            log.warning("watch: the database is back")
+            self._away = ""
+            close_old_connections()
+
+    def close(self) -> None:
+        """Let the lock go, so that another watch takes over at once."""
+        connection.close()
