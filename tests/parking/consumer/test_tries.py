@@ -1,0 +1,128 @@
+"""How often the handler runs, with which waits, and what is kept of each failed try."""
+
+import logging
+
+import pytest
+
+from parking.consumer.effect import Effect
+from parking.consumer.errors import Interrupted, Poison, RateLimited, Unavailable
+from parking.consumer.tries import Retries
+from parking.wire import Wire
+from tests.parking.consumer.service import Log, Service, source
+
+
+def failing(times: int, error: Exception):
+    left = [error] * times
+    return lambda event: left.pop() if left else None
+
+
+def test_a_try_that_succeeds_after_failures_leaves_nothing_behind(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = failing(2, ValueError("now and then"))
+    service.take(source("e1", 0))
+    assert service.applied == ["e1"]
+    assert log.said == []
+    assert [event.attempt for event in service.seen] == [1, 2, 3]
+    assert service.waited == [0.5, 1.0]
+
+
+def test_exhausted_attempts_park_the_event_with_all_of_them(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = KeyError("amount")
+    service.take(source("e1", 0))
+    attempts = log.announcements[0].attempts
+    assert [(a.number, a.error_type, a.message, a.retryable) for a in attempts] == [
+        (n, "KeyError", "'amount'", True) for n in (1, 2, 3)
+    ]
+    assert all("test_tries" in a.stacktrace or "service.py" in a.stacktrace for a in attempts)
+    assert attempts[0].at < attempts[1].at < attempts[2].at
+
+
+def test_poison_is_not_tried_again(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = Poison("never")
+    service.take(source("e1", 0))
+    assert len(service.seen) == 1
+    assert service.waited == []
+
+
+def test_a_rate_limit_waits_as_long_as_told_and_spends_no_attempt(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = failing(7, RateLimited(2.5))
+    service.take(source("e1", 0), source("e2", 1))
+    assert service.waited == [2.5] * 7
+    assert service.applied == ["e1", "e2"]
+    assert {event.attempt for event in service.seen} == {1}
+
+
+def test_a_rate_limit_of_nothing_does_not_spin(service: Service) -> None:
+    service.fails[b"e1"] = failing(1, RateLimited(-3))
+    service.take(source("e1", 0))
+    assert service.waited == [0.05]
+
+
+def test_an_unavailable_dependency_of_the_handler_spends_no_attempt(service: Service, caplog) -> None:
+    service.fails[b"e1"] = failing(3, Unavailable("accounts: cannot be reached"))
+    with caplog.at_level(logging.WARNING):
+        service.take(source("e1", 0))
+    assert service.applied == ["e1"]
+    assert [record.message for record in caplog.records] == [
+        "accounts: cannot be reached; trying again",
+        "works again: accounts",
+    ]
+
+
+def test_what_a_handler_returns_is_checked(service: Service, log: Log) -> None:
+    service.process._handler = lambda event: {"decision": "approve"}
+    service.take(source("e1", 0))
+    assert "expected an Effect, a function or None" in log.announcements[0].attempts[0].message
+
+
+def test_a_handler_may_have_nothing_to_write(service: Service, log: Log) -> None:
+    service.process._handler = lambda event: None
+    service.take(source("e1", 0))
+    service.process._handler = lambda event: Effect()
+    service.take(source("e2", 1))
+    assert log.said == []
+
+
+def test_an_interrupted_wait_leaves_the_event_unfinished(service: Service, log: Log) -> None:
+    def stop(seconds: float) -> None:
+        raise Interrupted
+
+    service.fails[b"e1"] = ValueError("once")
+    with pytest.raises(Interrupted):
+        service.process(source("e1", 0), stop)
+    assert log.said == []
+    service.fails.clear()
+    service.take(source("e1", 0))
+    assert service.applied == ["e1"]
+
+
+def test_long_and_odd_errors_fit_and_are_still_readable(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = ValueError("\ud800<b>" + "x" * 1_000_000)
+    service.take(source("e1", 0))
+    wire: Wire = log.wires[0][1]
+    assert sum(len(name) + len(value or b"") for name, value in wire.headers) < 33_000
+    message = log.announcements[0].attempts[0].message
+    assert message.startswith("�<b>xxx")
+    assert "more characters]" in message
+
+
+@pytest.mark.parametrize("attempts", [0, -1])
+def test_at_least_one_attempt(attempts: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Retries(attempts=attempts)
+
+
+def test_waits_grow_up_to_a_limit() -> None:
+    retries = Retries(attempts=1000, first_wait=1, factor=3, longest_wait=20)
+    assert [retries.wait(n) for n in (1, 2, 3, 4, 999)] == [1, 3, 9, 20, 20]
+
+
+def test_bytes_that_are_no_json_are_poison(service: Service, log: Log) -> None:
+    service.process._handler = lambda event: event.json() and None
+    service.take(
+        source("[" * 100_000, 0, event_id="deep"),
+        source("9" * 5_000, 1, key=b"other", event_id="digits"),
+        source("{", 2, key=b"third", event_id="open"),
+    )
+    assert [parked.event_id for parked in log.announcements] == ["deep", "digits", "open"]
+    assert {parked.attempts[0].error_type for parked in log.announcements} == {"not-json"}
+    assert log.announcements[0].attempts[0].validation_errors[0].expected == "JSON"
