@@ -88,8 +88,8 @@ class Quarantine(models.Model):
         null=True, help_text="no gate: the source partition whose offsets are the positions; null: the order of parking"
     )
     first_error = models.TextField(blank=True, help_text="<error type>: <message>")
-    assignee_id = models.CharField(max_length=100, blank=True)
-    assignee_name = models.CharField(max_length=150, blank=True)
+    assignee_id = models.CharField(max_length=100, blank=True, db_default="")
+    assignee_name = models.CharField(max_length=150, blank=True, db_default="")
 
     objects = QuarantineQuerySet.as_manager()
 

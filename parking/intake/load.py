@@ -1,0 +1,245 @@
+"""Locks and loads what a batch touches: hold keys first, then quarantines, then events (the lock order of everyone).
+
+Raw SQL: each step is one statement for the whole batch, with arrays instead of one query per row.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from parking import error_group, storable
+from parking.attempt import Attempt, ValidationError
+from parking.intake.flows import FlowFacts
+from parking.intake.rows import Answered, Failure, Ident, KeyIdent, Parked, Place, Row
+from parking.intake.touched import Event, Ids, Key, Stop, Touched
+from parking.models import ErrorGroup
+
+RETURNS = ("still-held", "held")
+"""Answers that may bring settled events back."""
+
+SQL_INSERT_KEYS = """
+INSERT INTO parking_holdkey (flow_id, digest, key, last_token, highest_floor, released_position)
+SELECT flow_id, digest, key, 0, 0, -1
+FROM unnest(%s::bigint[], %s::bytea[], %s::bytea[]) AS wanted (flow_id, digest, key)
+ORDER BY flow_id, digest
+ON CONFLICT (flow_id, digest) DO NOTHING
+"""
+SQL_KEYS = """
+SELECT k.id, k.flow_id, k.digest, k.highest_floor, k.released_position FROM parking_holdkey k
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, digest) USING (flow_id, digest)
+ORDER BY k.flow_id, k.digest FOR NO KEY UPDATE OF k
+"""
+SQL_KEYS_OF_STOPS = """
+SELECT k.id, k.flow_id, k.digest, k.highest_floor, k.released_position FROM parking_holdkey k
+WHERE k.id IN (SELECT hold_key_id FROM parking_quarantine WHERE id = ANY(%s)) AND NOT k.id = ANY(%s)
+ORDER BY k.flow_id, k.digest FOR NO KEY UPDATE OF k
+"""
+SQL_STOPS = """
+SELECT id, hold_key_id, state, opened_at, last_at, poison, held, settled, last_position, oldest_at, released_at,
+    ordered_partition, first_error
+FROM parking_quarantine
+WHERE (hold_key_id = ANY(%s) AND state <> 'released') OR id = ANY(%s)
+ORDER BY id FOR NO KEY UPDATE
+"""
+SQL_STOPS_OF_EVENTS = """
+SELECT DISTINCT e.quarantine_id FROM parking_eventstate e
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
+WHERE e.quarantine_id IS NOT NULL
+"""
+SQL_EVENTS = """
+SELECT e.id, e.flow_id, e.event_digest, e.kind, e.state, e.quarantine_id, e.position, e.error_group_id, e.attempt_count,
+    e.fate_token, e.fate_fingerprint, e.settled_at
+FROM parking_eventstate e
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
+ORDER BY e.id FOR NO KEY UPDATE OF e
+"""
+SQL_ATTEMPTS = "SELECT event_state_id, token, number FROM parking_attempt WHERE event_state_id = ANY(%s)"
+SQL_EARLIER = """
+SELECT o.flow_id, o.event_digest, o.outcome, o.token, o.fate_token, o.fingerprint, o.attempts
+FROM parking_outcome o
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
+WHERE o.outcome IN ('applied', 'skipped', 'failed')
+ORDER BY o.id
+"""
+SQL_GROUPS = """
+SELECT g.id, g.flow_id, g.digest FROM parking_errorgroup g
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, digest) USING (flow_id, digest)
+"""
+SQL_IDS = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+
+
+def load(rows: Sequence[Row], now: datetime) -> Touched:
+    """Everything that folding these rows needs, locked until the transaction ends."""
+    flows = {row.flow.id: row.flow for row in rows}
+    parked = [row for row in rows if isinstance(row, Parked)]
+    keys = _keys(rows)
+    wanted = _idents(rows)
+    by_id = {key.id: key for key in keys.values()}
+    stops = _stops(by_id, wanted)
+    keys.update((key.ident, key) for key in by_id.values())
+    events = _events(wanted, stops)
+    new = {row.event for row in parked} - events.keys()
+    _known_attempts(events.values())
+    earlier = _earlier(new, flows)
+    groups = _groups(rows, [answer for answers in earlier.values() for answer in answers], now)
+    return Touched(
+        keys=keys,
+        events=events,
+        groups=groups,
+        earlier=earlier,
+        event_ids=_ids(
+            "parking_eventstate", len(new) + sum(1 for row in rows if not isinstance(row, Parked | Answered))
+        ),
+        stop_ids=_ids("parking_quarantine", _stops_at_most(rows)),
+        stops=list(stops.values()),
+    )
+
+
+def _keys(rows: Iterable[Row]) -> dict[KeyIdent, Key]:
+    wanted: dict[KeyIdent, bytes] = {}
+    for row in rows:
+        if isinstance(row, Parked | Answered) and row.key is not None:
+            wanted[row.key] = row.hold_key
+    if not wanted:
+        return {}
+    found = _fetch_keys(wanted)
+    missing = [ident for ident in wanted if ident not in found]
+    if missing:
+        _execute(SQL_INSERT_KEYS, [*_columns(missing), [wanted[ident] for ident in missing]])
+        found = _fetch_keys(wanted)
+    return found
+
+
+def _fetch_keys(wanted: Iterable[KeyIdent]) -> dict[KeyIdent, Key]:
+    return {key.ident: key for key in map(_key, _execute(SQL_KEYS, _columns(list(wanted))))}
+
+
+def _key(row: Sequence[Any]) -> Key:
+    return Key(row[0], KeyIdent(row[1], bytes(row[2])), row[3], row[4])
+
+
+def _stops(keys: dict[int, Key], idents: list[Ident]) -> dict[int, Stop]:
+    """The quarantines of these keys that are not released, and those of these events; adds the keys that those have."""
+    of_events = [row[0] for row in _execute(SQL_STOPS_OF_EVENTS, _columns(idents))] if idents else []
+    if of_events:
+        others = map(_key, _execute(SQL_KEYS_OF_STOPS, [of_events, list(keys)]))
+        keys.update((key.id, key) for key in others)
+    found: dict[int, Stop] = {}
+    for number, key_id, state, *rest in _execute(SQL_STOPS, [list(keys), of_events]) if keys else []:
+        stop = found[number] = Stop(number, keys[key_id], state, *rest)
+        if state != "released":
+            stop.key.quarantine = stop
+    return found
+
+
+def _idents(rows: Iterable[Row]) -> list[Ident]:
+    wanted: dict[Ident, None] = {}
+    for row in rows:
+        if isinstance(row, Parked | Answered) and row.event is not None:
+            wanted[row.event] = None
+        if isinstance(row, Answered):
+            wanted.update(dict.fromkeys(row.still_held))
+    return list(wanted)
+
+
+def _events(idents: list[Ident], stops: dict[int, Stop]) -> dict[Ident, Event]:
+    found = {}
+    for number, flow, digest, kind, state, stop, *rest in _execute(SQL_EVENTS, _columns(idents)) if idents else []:
+        event = Event(number, Ident(flow, bytes(digest)), kind, state, stops.get(stop), *rest)
+        found[event.ident] = event
+    return found
+
+
+def _known_attempts(events: Collection[Event]) -> None:
+    by_id = {event.id: event for event in events}
+    for event_id, token, number in _execute(SQL_ATTEMPTS, [list(by_id)]) if by_id else []:
+        by_id[event_id].known_attempts.add((token, number))
+
+
+def _earlier(idents: Collection[Ident], flows: dict[int, FlowFacts]) -> dict[Ident, list[Answered]]:
+    found: dict[Ident, list[Answered]] = {}
+    for flow, digest, *rest in _execute(SQL_EARLIER, _columns(list(idents))) if idents else []:
+        ident = Ident(flow, bytes(digest))
+        found.setdefault(ident, []).append(_answered(flows[flow], ident, rest))
+    return found
+
+
+def _answered(flow: FlowFacts, ident: Ident, columns: Sequence[Any]) -> Answered:
+    """An answer as it was stored, for an event that is announced only now."""
+    outcome, token, fate_token, fingerprint, attempts = columns
+    failures = tuple(Failure(tried.number, tried) for tried in map(_attempt, json.loads(attempts)))
+    last = failures[-1].attempt if failures else None
+    return Answered(
+        place=Place(0, 0, 0),
+        content=b"",
+        flow=flow,
+        outcome=outcome,
+        event=ident,
+        token=token,
+        fate_token=fate_token,
+        fingerprint=bytes(fingerprint) if fingerprint else None,
+        failures=failures,
+        group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
+    )
+
+
+def _attempt(members: dict[str, Any]) -> Attempt:
+    errors = tuple(ValidationError(**error) for error in members.pop("validation_errors"))
+    return Attempt(**members, validation_errors=errors)
+
+
+def _groups(rows: Sequence[Row], earlier: list[Answered], now: datetime) -> dict[tuple[int, bytes], int]:
+    wanted: dict[tuple[int, bytes], ErrorGroup] = {}
+    for row in [*rows, *earlier]:
+        if isinstance(row, Parked | Answered) and row.group is not None:
+            place = (row.flow.id, row.group.digest)
+            if place not in wanted:
+                wanted[place] = _group(row, now)
+    if not wanted:
+        return {}
+    found = _fetch_groups(wanted)
+    missing = sorted(place for place in wanted if place not in found)
+    if missing:
+        ErrorGroup.objects.bulk_create([wanted[place] for place in missing], ignore_conflicts=True)
+        found = _fetch_groups(wanted)
+    return found
+
+
+def _fetch_groups(wanted: Iterable[tuple[int, bytes]]) -> dict[tuple[int, bytes], int]:
+    return {(flow, bytes(digest)): number for number, flow, digest in _execute(SQL_GROUPS, _columns(list(wanted)))}
+
+
+def _group(row: Parked | Answered, now: datetime) -> ErrorGroup:
+    assert row.group is not None
+    return ErrorGroup(
+        flow_id=row.flow.id,
+        digest=row.group.digest,
+        error_type=storable.text(row.group.error_type, 500),
+        pattern=storable.text(row.group.pattern),
+        sample=storable.text(row.failures[-1].attempt.message, 2000),
+        first_seen=now,
+        last_seen=now,
+    )
+
+
+def _stops_at_most(rows: Iterable[Row]) -> int:
+    """A quarantine may open at each announcement and at each event that returns."""
+    returns = sum(len(row.still_held) + 1 for row in rows if isinstance(row, Answered) and row.outcome in RETURNS)
+    return returns + sum(1 for row in rows if isinstance(row, Parked))
+
+
+def _ids(table: str, count: int) -> Ids:
+    return Ids(row[0] for row in _execute(SQL_IDS, [table, count])) if count else Ids(())
+
+
+def _columns(pairs: Sequence[tuple[int, bytes]]) -> list[list[Any]]:
+    return [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
+
+
+def _execute(sql: str, parameters: list[Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall() if cursor.description else []

@@ -1,0 +1,112 @@
+"""How far each partition was read, moved by compare-and-swap; and the lives of a topic."""
+
+from collections.abc import Mapping
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from parking import journal
+from parking.actor import system
+from parking.models import Cluster, IntakePosition, TopicIncarnation
+
+INTAKE = system("intake")
+Partition = tuple[int, int]
+"""Id of the TopicIncarnation, number of the partition."""
+
+SQL_ADVANCE = """
+UPDATE parking_intakeposition p SET next_offset = moved.after, moved_at = %s
+FROM unnest(%s::bigint[], %s::int[], %s::bigint[], %s::bigint[]) AS moved (topic_id, partition, before, after)
+WHERE p.topic_id = moved.topic_id AND p.partition = moved.partition AND p.next_offset = moved.before
+"""
+
+
+class Moved(Exception):
+    """Another process has read on meanwhile: nothing of this batch is stored, its records are already."""
+
+
+def advance(moves: Mapping[Partition, tuple[int, int]]) -> None:
+    """Move each partition from one next offset to another, all or none; first in the transaction. Raises Moved."""
+    places = sorted(moves)
+    columns = [
+        [p[0] for p in places],
+        [p[1] for p in places],
+        [moves[p][0] for p in places],
+        [moves[p][1] for p in places],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_ADVANCE, [timezone.now(), *columns])
+        if cursor.rowcount != len(places):
+            raise Moved
+
+
+def position(topic: TopicIncarnation, partition: int, *, start: int) -> IntakePosition:
+    """The stored position; a partition that is seen for the first time is read from `start`, where its log begins."""
+    found, _ = IntakePosition.objects.get_or_create(
+        topic=topic, partition=partition, defaults={"next_offset": start, "moved_at": timezone.now()}
+    )
+    return found
+
+
+def incarnation(cluster: Cluster, name: str, topic_id: str) -> TopicIncarnation:
+    """The topic in its present life. A new life of a known name is journalled: what was unread of the old is gone."""
+    lives = TopicIncarnation.objects.filter(cluster=cluster, name=name).order_by("-generation", "-id")
+    found = lives.filter(topic_id=topic_id).first()
+    if found is not None:
+        return found
+    with transaction.atomic():
+        created, is_new = TopicIncarnation.objects.get_or_create(
+            cluster=cluster, name=name, topic_id=topic_id, generation=0
+        )
+        old = TopicIncarnation.objects.filter(cluster=cluster, name=name).exclude(pk=created.pk).order_by("-id").first()
+        if is_new and old is not None:
+            _journal_recreation(cluster, old, created)
+    return created
+
+
+def skip_gap(position: IntakePosition, *, log_start: int) -> None:
+    """Records between the position and the start of the log are gone: journalled, and read on from the start."""
+    missing = {"from": position.next_offset, "to": log_start - 1}
+    with transaction.atomic():
+        advance({(position.topic_id, position.partition): (position.next_offset, log_start)})
+        _journal(
+            position.topic,
+            f"Records {missing['from']} to {missing['to']} of partition {position.partition} were deleted before they "
+            f"were read.",
+            {"partition": position.partition, **missing},
+        )
+
+
+def begin_again(topic: TopicIncarnation, starts: Mapping[int, int], *, reason: str) -> TopicIncarnation:
+    """The same topic whose offsets came a second time: a new generation, read from `starts` (partition → offset).
+
+    The other partitions go on where they were. Journalled.
+    """
+    with transaction.atomic():
+        again, is_new = TopicIncarnation.objects.get_or_create(
+            cluster=topic.cluster, name=topic.name, topic_id=topic.topic_id, generation=topic.generation + 1
+        )
+        if is_new:
+            known = dict(IntakePosition.objects.filter(topic=topic).values_list("partition", "next_offset"))
+            IntakePosition.objects.bulk_create(
+                IntakePosition(topic=again, partition=number, next_offset=offset, moved_at=timezone.now())
+                for number, offset in {**known, **starts}.items()
+            )
+            _journal(topic, reason, {"positions": {str(p): known.get(p) for p in starts}, "starts": _text_keys(starts)})
+    return again
+
+
+def _text_keys(starts: Mapping[int, int]) -> dict[str, int]:
+    return {str(number): offset for number, offset in starts.items()}
+
+
+def _journal_recreation(cluster: Cluster, old: TopicIncarnation, new: TopicIncarnation) -> None:
+    positions = dict(IntakePosition.objects.filter(topic=old).values_list("partition", "next_offset"))
+    _journal(
+        new,
+        f"Topic {new.name} on {cluster.name} was deleted and created again: what was not read of the old one is gone.",
+        {"old_topic_id": old.topic_id, "new_topic_id": new.topic_id, "read_to": _text_keys(positions)},
+    )
+
+
+def _journal(topic: TopicIncarnation, reason: str, detail: dict[str, object]) -> None:
+    journal.write(actor=INTAKE, verb="gap", reason=reason, detail={"topic": topic.name, **detail})

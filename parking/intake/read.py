@@ -1,0 +1,276 @@
+"""A record as it arrived → the row it becomes. Pure, never raises: what cannot be read is `broken`, with the reason."""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from parking import error_group, storable
+from parking.attempt import Attempt
+from parking.dialects import UNATTRIBUTED, Reading, Unreadable, identify
+from parking.event_id import bounded
+from parking.fields import pack as pack_fields
+from parking.fingerprint import fingerprint
+from parking.headers import pack
+from parking.hold_key import hold_key
+from parking.intake.flows import FlowFacts, Flows
+from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced
+from parking.record import Record
+from parking.wire import Announcement, Outcome
+
+BROKEN = "broken"
+TYPE_HEADERS = ("event-type", "ce_type", "type")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TOO_FAR = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """One record from a parking topic.
+
+    `topic` is the id of its TopicIncarnation; `fault` says what of it the client could not read.
+    """
+
+    record: Record
+    topic: int
+    fault: str = ""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.topic, self.record.partition, self.record.offset)
+
+
+def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
+    """The row of a record; `now` stands in for a timestamp that cannot be."""
+    try:
+        if arrived.fault:
+            return broken(arrived, flows.first, arrived.fault, now)
+        reading = identify(arrived.record)
+        if isinstance(reading.wire, Outcome):
+            return _answered(arrived, flows, reading, reading.wire, now)
+        if isinstance(reading.wire, Announcement):
+            return _announced(arrived, flows, reading, reading.wire, now)
+        return _dead_letter(arrived, flows, reading, now)
+    except Unreadable as error:
+        return broken(arrived, flows.first, str(error), now)
+    except Exception as error:  # noqa: BLE001 - one record never stops the line
+        return broken(arrived, flows.first, f"{type(error).__name__}: {error}", now)
+
+
+def broken(arrived: Arrived, flow: FlowFacts, reason: str, now: datetime) -> Unplaced:
+    """The record raw, with the reason."""
+    event_id = str(arrived.record.coordinates)
+    return _unplaced(arrived, flow, now, kind=BROKEN, event_id=event_id, reason=reason)
+
+
+def _unattributed(arrived: Arrived, flows: Flows, reading: Reading, reason: str, now: datetime) -> Unplaced:
+    return _unplaced(arrived, flows.first, now, kind=UNATTRIBUTED, event_id=reading.event_id, reason=reason)
+
+
+def _announced(arrived: Arrived, flows: Flows, reading: Reading, parked: Announcement, now: datetime) -> Row:
+    flow = flows.named(parked.flow)
+    if flow is None or not flow.gated:
+        return _unattributed(arrived, flows, reading, _not_ours(parked.flow, flows), now)
+    failures = tuple(Failure(attempt.number, attempt, _evidence(parked, attempt)) for attempt in parked.attempts)
+    return _parked(
+        arrived,
+        flow,
+        reading,
+        now,
+        kind=parked.kind,
+        position=parked.position,
+        failures=failures,
+        original=parked.fingerprint,
+        blocked_by=parked.blocked_by or "",
+    )
+
+
+def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Row:
+    if reading.framework == UNATTRIBUTED:
+        return _unattributed(arrived, flows, reading, "In no dialect that is known here.", now)
+    flow = flows.ungated(reading.consumer_group)
+    if flow is None:
+        group = reading.consumer_group or "(not named)"
+        reason = f"A failure of consumer group {group}: no flow without a gate parks on {flows.topic} for that group."
+        return _unattributed(arrived, flows, reading, reason, now)
+    record = arrived.record
+    failure = Attempt(
+        number=reading.attempts or 1,
+        at=reading.failed_at_ms or record.timestamp_ms,
+        error_type=reading.error_class or reading.error_class_outer or "",
+        message=reading.error_message or "",
+        stacktrace=reading.stacktrace or "",
+        validation_errors=reading.validation_errors,
+    )
+    original = fingerprint(record.key, record.value, reading.original_headers)
+    return _parked(
+        arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),), original=original
+    )
+
+
+def _parked(
+    arrived: Arrived,
+    flow: FlowFacts,
+    reading: Reading,
+    now: datetime,
+    *,
+    kind: str,
+    position: int | None,
+    failures: tuple[Failure, ...],
+    original: bytes,
+    blocked_by: str = "",
+) -> Parked:
+    key = hold_key(arrived.record.key, bounded(reading.event_id), rule=flow.key_rule, promise=flow.promise)
+    last = failures[-1].attempt if failures else None
+    return Parked(
+        place=arrived.place,
+        content=content(arrived.record),
+        flow=flow,
+        event=ident(flow, reading.event_id),
+        hold_key=key,
+        key=key_ident(flow, key),
+        kind=kind,
+        position=position,
+        failures=failures,
+        group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
+        columns=_columns(
+            arrived, reading, now, original=original, last=last, blocked_by=blocked_by, reason=" ".join(reading.doubts)
+        ),
+    )
+
+
+def _answered(arrived: Arrived, flows: Flows, reading: Reading, outcome: Outcome, now: datetime) -> Row:
+    flow = flows.named(outcome.flow)
+    if flow is None or not flow.gated:
+        return _unattributed(arrived, flows, reading, _not_ours(outcome.flow, flows), now)
+    last = outcome.attempts[-1] if outcome.attempts else None
+    return Answered(
+        place=arrived.place,
+        content=content(arrived.record),
+        flow=flow,
+        outcome=outcome.outcome,
+        hold_key=outcome.hold_key,
+        key=key_ident(flow, outcome.hold_key) if outcome.hold_key else None,
+        event=ident(flow, outcome.event_id) if outcome.event_id is not None else None,
+        position=outcome.position,
+        token=outcome.token,
+        replay_id=storable.text(outcome.replay_id or "", 200),
+        fate_token=outcome.fate_token,
+        fingerprint=outcome.fingerprint,
+        floor=outcome.floor,
+        still_held=tuple(ident(flow, held.event_id) for held in outcome.still_held),
+        failures=tuple(Failure(attempt.number, attempt) for attempt in outcome.attempts),
+        group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
+        attempts_json=tuple(storable.json(asdict(attempt)) for attempt in outcome.attempts),
+        evidence=storable.json(_told(outcome)),
+    )
+
+
+def _told(outcome: Outcome) -> dict[str, Any] | None:
+    """The evidence as it stood on the wire."""
+    still_held = [
+        {"event_id": held.event_id, "position": held.position, "kind": held.kind, **asdict(held.source)}
+        for held in outcome.still_held
+    ]
+    told = {
+        **(outcome.evidence or {}),
+        "floor": outcome.floor,
+        "first_held": outcome.first_held,
+        "reason": outcome.reason,
+        "held_count": outcome.held_count,
+        "still_held": still_held or None,
+    }
+    return {name: value for name, value in told.items() if value is not None} or None
+
+
+def _unplaced(arrived: Arrived, flow: FlowFacts, now: datetime, *, kind: str, event_id: str, reason: str) -> Unplaced:
+    record = arrived.record
+    reading = Reading(UNATTRIBUTED if kind == UNATTRIBUTED else BROKEN, kind, event_id, original_headers=record.headers)
+    original = fingerprint(record.key, record.value, record.headers)
+    named = f"record {arrived.topic}/{record.partition}/{record.offset}\0"  # never the id of an event of the flow
+    return Unplaced(
+        place=arrived.place,
+        content=content(record),
+        flow=flow,
+        event=Ident(flow.id, hashlib.sha256(named.encode()).digest()),
+        kind=kind,
+        columns=_columns(arrived, reading, now, original=original, reason=reason),
+    )
+
+
+def _columns(
+    arrived: Arrived,
+    reading: Reading,
+    now: datetime,
+    *,
+    original: bytes,
+    reason: str,
+    last: Attempt | None = None,
+    blocked_by: str = "",
+) -> Columns:
+    record = arrived.record
+    exact = bounded(reading.event_id)
+    event_id = storable.text(exact)
+    return Columns(
+        dialect=reading.framework,
+        event_id=event_id,
+        event_id_bytes=None if event_id == exact else exact.encode("utf-8", "surrogatepass"),
+        event_type=_event_type(record),
+        parking_topic=storable.text(record.topic, 240),
+        parked_at=_time(record.timestamp_ms, now) or now,
+        source_topic=storable.text(reading.source_topic or "", 1000),
+        source_partition=_int32(reading.source_partition),
+        source_offset=reading.source_offset,
+        source_at=_time(reading.source_timestamp_ms, now),
+        consumer_group=storable.text(reading.consumer_group or "", 1000),
+        fingerprint=original,
+        error_type=storable.text(last.error_type if last else "", 500),
+        error_message=storable.text(last.message if last else "", 10_000),
+        blocked_by=storable.text(blocked_by, 2000),
+        unreadable_reason=storable.text(reason, 2000),
+        key=record.key,
+        value=record.value,
+        headers=pack(reading.original_headers),
+        raw_headers=pack(record.headers),
+    )
+
+
+def ident(flow: FlowFacts, event_id: str) -> Ident:
+    return Ident(flow.id, hashlib.sha256(bounded(event_id).encode("utf-8", "surrogatepass")).digest())
+
+
+def key_ident(flow: FlowFacts, key: bytes) -> KeyIdent:
+    return KeyIdent(flow.id, hashlib.sha256(key).digest())
+
+
+def content(record: Record) -> bytes:
+    """SHA-256 of everything that arrived: the same coordinates with other bytes are another record."""
+    timestamp = str(record.timestamp_ms).encode()
+    return hashlib.sha256(pack_fields([timestamp, record.key, record.value, pack(record.headers)])).digest()
+
+
+def _not_ours(name: str, flows: Flows) -> str:
+    return f"Names the flow {storable.text(name, 100)!r}, which is not a gated flow that parks on {flows.topic}."
+
+
+def _evidence(parked: Announcement, attempt: Attempt) -> dict[str, Any] | None:
+    """Evidence belongs to the announcement; it is kept with its newest attempt."""
+    if parked.evidence and attempt is parked.attempts[-1]:
+        return dict(storable.json(dict(parked.evidence)))
+    return None
+
+
+def _event_type(record: Record) -> str:
+    values = (record.first(name) for name in TYPE_HEADERS)
+    return next((storable.text(value.decode("utf-8", "replace"), 200) for value in values if value), "")
+
+
+def _time(ms: int | None, now: datetime) -> datetime | None:
+    """The time, where a clock could have said it."""
+    if ms is None or ms <= 0 or ms > (now + TOO_FAR - EPOCH) / timedelta(milliseconds=1):
+        return None
+    return EPOCH + timedelta(milliseconds=ms)
+
+
+def _int32(number: int | None) -> int | None:
+    return number if number is not None and number < 2**31 else None

@@ -1,0 +1,150 @@
+"""Stores a batch and its positions in one transaction (guarantee 1). One bad record never takes its batch with it."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.utils import timezone
+from psycopg.errors import RaiseException
+
+from parking import days
+from parking.intake import positions
+from parking.intake.flows import Flows
+from parking.intake.fold import fold
+from parking.intake.load import load
+from parking.intake.positions import Moved, Partition
+from parking.intake.read import Arrived, broken, read
+from parking.intake.rows import Place, Row
+from parking.intake.write import write
+
+log = structlog.get_logger("intake")
+
+NOT_THE_RECORD = (OperationalError, InterfaceError, ProgrammingError)
+"""The database is away, full or not migrated: no record is to blame."""
+
+
+class OtherContent(Exception):
+    """Coordinates that are stored already came with other bytes: the topic was replaced under the same id."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        super().__init__(f"partition {place.partition} offset {place.offset}")
+
+
+@dataclass(slots=True)
+class Stored:
+    """`records` of the batch were new; of them `broken` had to be kept raw because the database refused them."""
+
+    records: int = 0
+    broken: int = 0
+
+    def add(self, other: "Stored") -> None:
+        self.records += other.records
+        self.broken += other.broken
+
+
+def store(arrived: Sequence[Arrived], flows: Mapping[int, Flows], expected: Mapping[Partition, int]) -> Stored:
+    """Store records, in order per partition, and move the positions from `expected` past them.
+
+    `flows`: id of the TopicIncarnation → who parks on it. Raises Moved if another process has read on, OtherContent, or
+    the database's own error where no record is to blame; then nothing is stored.
+    """
+    now = timezone.now()
+    days.ensure(now.date())
+    rows = [read(one, flows[one.topic], now) for one in arrived]
+    stored = Stored()
+    _store(list(zip(arrived, rows, strict=True)), dict(expected), stored, now)
+    return stored
+
+
+def _store(pairs: list[tuple[Arrived, Row]], expected: dict[Partition, int], stored: Stored, now: datetime) -> None:
+    if not pairs:
+        return
+    moves = _moves([row for _, row in pairs], expected)
+    try:
+        stored.records += _transaction([row for _, row in pairs], moves, now)
+    except Exception as error:
+        if not _is_one_record_s(error):
+            raise
+        if len(pairs) > 1:
+            middle = len(pairs) // 2
+            _store(pairs[:middle], expected, stored, now)
+            _store(pairs[middle:], expected, stored, now)
+        else:
+            stored.add(_store_alone(*pairs[0], error, moves, now))
+    expected.update((place, after) for place, (_, after) in moves.items())
+
+
+def _store_alone(
+    arrived: Arrived, row: Row, error: Exception, moves: dict[Partition, tuple[int, int]], now: datetime
+) -> Stored:
+    """Once more, since another process may just have stored the same event; then raw."""
+    try:
+        return Stored(_transaction([row], moves, now))
+    except Exception as again:
+        if not _is_one_record_s(again):
+            raise
+        log.warning(
+            "a record could not be stored whole and is kept raw",
+            flow=row.flow.name,
+            reason=type(error).__name__,
+            partition=row.place.partition,
+            offset=row.place.offset,
+            sha256=hashlib.sha256(arrived.record.value or b"").hexdigest(),
+        )
+        raw = broken(arrived, row.flow, f"Could not be stored whole: {_one_line(error)}", now)
+        return Stored(_transaction([raw], moves, now), broken=1)
+
+
+def _transaction(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: datetime) -> int:
+    """Stores what is new of the rows; how many that was."""
+    with transaction.atomic():
+        positions.advance(moves)
+        new = _unseen(rows)
+        if new:
+            touched = load(new, now)
+            fold(new, touched, now)
+            write(touched, new, now)
+    return len(new)
+
+
+def _moves(rows: Sequence[Row], expected: Mapping[Partition, int]) -> dict[Partition, tuple[int, int]]:
+    moves: dict[Partition, tuple[int, int]] = {}
+    for row in rows:
+        place = (row.place.topic, row.place.partition)
+        moves[place] = (expected[place], row.place.offset + 1)
+    return moves
+
+
+def _unseen(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose coordinates are not stored yet (guarantee 2). The advanced positions keep everybody else away."""
+    places = [row.place for row in rows]
+    columns = [[place[part] for place in places] for part in range(3)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            'SELECT r.topic_id, r.partition, r."offset", r.content FROM parking_parkedrecord r '
+            "JOIN unnest(%s::bigint[], %s::int[], %s::bigint[]) AS given (topic_id, partition, at) "
+            'ON r.topic_id = given.topic_id AND r.partition = given.partition AND r."offset" = given.at',
+            columns,
+        )
+        seen = {Place(*row[:3]): bytes(row[3]) for row in cursor.fetchall()}
+    for row in rows:
+        if row.place in seen and seen[row.place] != row.content:
+            raise OtherContent(row.place)
+    return [row for row in rows if row.place not in seen]
+
+
+def _is_one_record_s(error: Exception) -> bool:
+    """Whether the batch without one of its records could be stored: whatever is not known to have another cause."""
+    if isinstance(error, Moved | OtherContent):
+        return False
+    return not isinstance(error, NOT_THE_RECORD) or isinstance(error.__cause__, RaiseException)
+
+
+def _one_line(error: Exception) -> str:
+    """The database's first line; its details may quote the record."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0] if said else ''}"[:500]

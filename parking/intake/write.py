@@ -1,0 +1,187 @@
+"""Stores what folding changed: new rows by binary COPY, changed ones by one UPDATE per table."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from parking import journal, storable
+from parking.actor import system
+from parking.attempt import Attempt
+from parking.intake import tables
+from parking.intake.rows import Answered, Row
+from parking.intake.touched import Event, Stop, Touched
+from parking.models import Flow
+
+INTAKE = system("intake")
+
+SQL_RENUMBER = """
+UPDATE parking_eventstate e SET position = numbered.position
+FROM (SELECT id, %s + row_number() OVER (ORDER BY id) - 1 AS position
+      FROM parking_eventstate WHERE quarantine_id = %s) AS numbered
+WHERE e.id = numbered.id
+"""
+SQL_HEADS = """
+UPDATE parking_quarantine q SET oldest_at = (
+    SELECT p.parked_at FROM parking_eventstate e
+    JOIN parking_parkedevent p ON p.id = e.id AND p.stored_at = e.stored_at
+    WHERE e.quarantine_id = q.id AND e.state = 'parked' ORDER BY e.position LIMIT 1
+)
+WHERE q.id = ANY(%s)
+"""
+SQL_ROLLUP = """
+INSERT INTO parking_rollup AS r (flow_id, minute, poison, held, other)
+SELECT flow_id, %s, poison, held, other
+FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::int[]) AS counted (flow_id, poison, held, other)
+ORDER BY flow_id
+ON CONFLICT (flow_id, minute) DO UPDATE
+SET poison = r.poison + excluded.poison, held = r.held + excluded.held, other = r.other + excluded.other
+"""
+SQL_KEYS = """
+UPDATE parking_holdkey k SET highest_floor = new.highest_floor, released_position = new.released_position
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (id, highest_floor, released_position) WHERE k.id = new.id
+"""
+SQL_GROUPS = """
+UPDATE parking_errorgroup g SET event_count = g.event_count + counted.by, last_seen = %s
+FROM (SELECT id, by FROM unnest(%s::bigint[], %s::int[]) AS given (id, by) ORDER BY id) AS counted
+WHERE g.id = counted.id
+"""
+
+
+def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
+    """Everything in the caller's transaction; the journal last."""
+    _write_keys(touched)
+    _write_stops(touched.stops)
+    _write_events(touched, now)
+    tables.copy(tables.OUTCOME, [_outcome(row, now) for row in rows if isinstance(row, Answered)])
+    tables.copy(tables.PARKED_RECORD, [(*place, content, event) for place, content, event in touched.records])
+    heads = [stop.id for stop in touched.stops if stop.look_again and stop.state != "released"]
+    if heads:
+        tables.execute(SQL_HEADS, [heads])
+    _count(touched, now)
+    _note(touched)
+
+
+def _write_keys(touched: Touched) -> None:
+    changed = [key for key in touched.keys.values() if key.changed]
+    if changed:
+        columns = [[key.id for key in changed], [key.highest_floor for key in changed]]
+        tables.execute(SQL_KEYS, [*columns, [key.released_position for key in changed]])
+
+
+def _write_stops(stops: list[Stop]) -> None:
+    """Released ones first: a key may have one that is not."""
+    changed = sorted((stop for stop in stops if stop.changed), key=lambda stop: (stop.state != "released", stop.id))
+    for new in (False, True):
+        rows = [_stop(stop) for stop in changed if stop.new is new]
+        if new and rows:
+            tables.insert(tables.QUARANTINE, rows)
+        elif rows:
+            tables.update(tables.QUARANTINE, rows)
+    for stop in stops:
+        if stop.renumber_from is not None and not stop.new:
+            tables.execute(SQL_RENUMBER, [stop.renumber_from, stop.id])
+
+
+def _stop(stop: Stop) -> tuple[Any, ...]:
+    return (
+        stop.id, stop.key.id, stop.key.ident.flow, stop.state, stop.poison, stop.held, stop.settled,
+        stop.depth.bit_length(), stop.last_position, stop.opened_at, stop.oldest_at, stop.last_at, stop.released_at,
+        stop.ordered_partition, stop.first_error,
+    )  # fmt: skip
+
+
+def _write_events(touched: Touched, now: datetime) -> None:
+    events = sorted(touched.events.values(), key=lambda event: event.id)
+    new = [event for event in events if event.new]
+    changed = [_changed(event) for event in events if event.changed and not event.new]
+    tables.update(tables.CHANGED_STATE, changed)
+    tables.copy(tables.EVENT_STATE, [_state(event, now) for event in new])
+    tables.copy(tables.PARKED_EVENT, [_parked(event, now) for event in new])
+    tables.copy(tables.PAYLOAD, [_payload(event, now) for event in new])
+    tried = [(event.id, token, number, f) for event in events for token, number, f in event.attempts]
+    tables.copy(
+        tables.ATTEMPT, [_attempt(event, token, number, f.attempt, f.evidence) for event, token, number, f in tried]
+    )
+
+
+def _state(event: Event, now: datetime) -> tuple[Any, ...]:
+    return (
+        event.id, event.ident.flow, event.ident.digest, now, event.stop.id if event.stop else None, event.position,
+        event.kind, event.state, event.group, event.attempt_count, event.fate_token, event.fate_fingerprint,
+        event.settled_at,
+    )  # fmt: skip
+
+
+def _changed(event: Event) -> tuple[Any, ...]:
+    return (
+        event.id, event.stop.id if event.stop else None, event.position, event.kind, event.state, event.group,
+        event.attempt_count, event.fate_token, event.fate_fingerprint, event.settled_at,
+    )  # fmt: skip
+
+
+def _parked(event: Event, now: datetime) -> tuple[Any, ...]:
+    columns, place = event.columns, event.place
+    assert columns is not None
+    assert place is not None
+    return (
+        event.id, now, event.cluster_id, columns.dialect, columns.event_id, columns.event_id_bytes, columns.event_type,
+        columns.parking_topic, place.partition, place.offset, columns.parked_at, columns.source_topic,
+        columns.source_partition, columns.source_offset, columns.source_at, columns.consumer_group, columns.fingerprint,
+        columns.error_type, columns.error_message, columns.blocked_by, columns.unreadable_reason,
+    )  # fmt: skip
+
+
+def _payload(event: Event, now: datetime) -> tuple[Any, ...]:
+    columns = event.columns
+    assert columns is not None
+    return (event.id, now, columns.key, columns.value, columns.headers, columns.raw_headers)
+
+
+def _attempt(event: int, token: int, number: int, attempt: Attempt, evidence: dict[str, Any] | None) -> tuple[Any, ...]:
+    errors = [
+        {name: storable.text(getattr(error, name), 5000) for name in ("path", "expected", "actual", "hint")}
+        for error in attempt.validation_errors[:1000]
+    ]
+    return (
+        event, token, number, _time(attempt.at), storable.text(attempt.error_type, 1000),
+        storable.text(attempt.message, 20_000), storable.text(attempt.stacktrace, 200_000), Jsonb(errors),
+        attempt.retryable, None if evidence is None else Jsonb(evidence),
+    )  # fmt: skip
+
+
+def _time(ms: int) -> datetime | None:
+    """What no clock can have said (year 10 000) is unknown."""
+    return datetime.fromtimestamp(ms / 1000, UTC) if 0 < ms < 253_402_300_800_000 else None
+
+
+def _outcome(row: Answered, now: datetime) -> tuple[Any, ...]:
+    return (
+        row.flow.id, *row.place, row.key.digest if row.key else b"", row.event.digest if row.event else None,
+        row.outcome, row.token, row.replay_id, row.fate_token, row.fingerprint, row.position, Jsonb(row.attempts_json),
+        None if row.evidence is None else Jsonb(row.evidence), now,
+    )  # fmt: skip
+
+
+def _count(touched: Touched, now: datetime) -> None:
+    flows = sorted({flow for flow, _ in touched.counts})
+    if flows:
+        counts = [[touched.counts.get((flow, kind), 0) for flow in flows] for kind in ("poison", "held", "other")]
+        tables.execute(SQL_ROLLUP, [now.replace(second=0, microsecond=0), flows, *counts])
+    groups = {group: by for group, by in touched.group_counts.items() if by}
+    if groups:
+        tables.execute(SQL_GROUPS, [now, list(groups), list(groups.values())])
+
+
+def _note(touched: Touched) -> None:
+    for note in touched.notes:
+        journal.write(
+            actor=INTAKE,
+            verb=note.verb,
+            flow=Flow(pk=note.flow),
+            quarantine_id=note.quarantine,
+            event_id=note.event,
+            reason=note.reason,
+            detail=dict(note.detail),
+        )
