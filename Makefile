@@ -29,7 +29,7 @@ check: setup ## lint, format, types, layers, migrations, templates, dependencies
 	$(VENV)/lint-imports --no-logo
 	$(VENV)/python -W ignore manage.py makemigrations --check --dry-run
 	$(VENV)/python manage.py check --fail-level WARNING
-	$(VENV)/djade --check --target-version 5.2 $(shell git ls-files '*.html')
+	find templates -name '*.html' -print0 | xargs -0r $(VENV)/djade --check --target-version 5.2
 	$(VENV)/python -m tests.templates
 	$(VENV)/deptry .
 
@@ -42,7 +42,7 @@ screenshots: setup ## every page, light and dark, wide and narrow, into screensh
 format: setup ## puts Python and templates into shape
 	@$(VENV)/ruff check --quiet --fix . || true
 	@$(VENV)/ruff format --quiet .
-	@$(VENV)/djade --target-version 5.2 $(shell git ls-files '*.html') || true
+	@find templates -name '*.html' -print0 | xargs -0r $(VENV)/djade --target-version 5.2 || true
 
 lock: setup ## writes requirements.lock anew from pyproject.toml
 	@$(VENV)/python -m pip install --quiet --disable-pip-version-check uv

@@ -140,7 +140,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BASE_URL.starts
 
 # Static files
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "static-collected"
+STATIC_ROOT = BASE_DIR / "static-collected" if DEPLOYED else None
 WHITENOISE_USE_FINDERS = not DEPLOYED  # nothing to collect first in the demo
 _PLAIN, _HASHED = (
     "django.contrib.staticfiles.storage.StaticFilesStorage",
