@@ -29,15 +29,12 @@ def escalate(*, incident_id: int, actor: Actor, reason: str) -> list[Hook]:
 
 
 def to_fallback(incident: Incident) -> list[Hook]:
-    """Tell every fallback hook that does not know of it yet what happened so far; which. In the caller's transaction,
-    the incident's row locked, so that a resolution at this moment is told too."""
-    hooks = Hook.objects.hearing(incident).filter(fallback=True)
-    new = list(hooks.exclude(deliveries__incident=incident))
-    for transition in _so_far(incident):
-        announce.write(incident, transition, new)
+    """Tell the opening to every fallback hook that does not know of it yet, unless it is over; which hooks.
+
+    Inside the caller's transaction, with the incident's row locked: a resolution at this moment is told to them too.
+    """
+    if incident.state == Incident.State.RESOLVED:
+        return []
+    new = list(Hook.objects.hearing(incident).filter(fallback=True).exclude(deliveries__incident=incident))
+    announce.write(incident, Delivery.Transition.OPENED, new)
     return new
-
-
-def _so_far(incident: Incident) -> list[Delivery.Transition]:
-    resolved = incident.state == Incident.State.RESOLVED
-    return [Delivery.Transition.OPENED, *([Delivery.Transition.RESOLVED] if resolved else [])]
