@@ -19,9 +19,10 @@ from parking.consumer import Flow as KitFlow
 from parking.consumer.gate import Gate
 from parking.consumer.outbox import Outbox
 from parking.consumer.process import Process
+from parking.coordinates import Coordinates
 from parking.models import Amendment, Cluster, Decision, EventState, Flow, Quarantine, Team
 from parking.record import Headers, Record
-from parking.wire import Outcome, Wire
+from parking.wire import Outcome, StillHeld, Wire
 from replay import amend, approve, cancel, decide, plan, request, run, states
 from replay.models import Replay
 from tests.replay.store import Store
@@ -178,6 +179,11 @@ class Line:
             seen_decision_at=event.decision.at,
         )
 
+    def held(self, event_id: str) -> StillHeld:
+        """The event as a `still-held` names it."""
+        event = self.event(event_id)
+        return StillHeld(event_id, event.position, event.kind, Coordinates("", -1, -1))
+
     def change(self, **fields: object) -> None:
         """Change fields of the flow."""
         Flow.objects.filter(pk=self.flow.pk).update(**fields)
@@ -227,6 +233,12 @@ def again(replay: Replay) -> Replay:
     """The replay as it is in the database now; a worker may look at it at once."""
     Replay.objects.filter(pk=replay.pk).update(due_at=None)
     return Replay.objects.get(pk=replay.pk)
+
+
+def tick(replay: Replay, seconds: float = 0.3) -> Replay:
+    """A worker looks at the replay for so long; the replay as it is then."""
+    run.advance(replay.pk, owner="test", seconds=seconds)
+    return again(replay)
 
 
 @contextmanager
