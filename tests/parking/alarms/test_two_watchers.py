@@ -1,0 +1,108 @@
+"""However many watch at once, one transition tells once (ALM-09): two processes, and two connections at one moment."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connections
+
+from parking import alarms
+from parking.models import Delivery, Flow, Incident
+from tests.alarm_story import Lot, hook, intake_lives, make_flow, rule, settle, stop, told
+
+WATCHER = """
+import sys, time
+import django
+django.setup()
+from parking import alarms
+print("ready", flush=True)
+for line in sys.stdin:
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        alarms.evaluate()
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def watchers(variables):
+    """Two processes, each of which evaluates without a pause for a while when told so."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", WATCHER], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    for process in started:
+        assert process.stdout.readline() == "ready\n"
+
+    def look():
+        for process in started:
+            process.stdin.write("look\n")
+            process.stdin.flush()
+        yield
+        for process in started:
+            assert process.stdout.readline() == "done\n"
+
+    yield look
+    for process in started:
+        process.stdin.close()
+        process.wait(20)
+
+
+def test_two_processes_tell_each_transition_once(watchers):
+    flow = make_flow("orders")
+    hook(flow.team, name="pager")
+    lot = Lot(flow)
+    for severity in ("critical", "warning"):
+        rule(flow, resolve_at=0, severity=severity)
+    intake_lives()
+    for _ in range(3):
+        for _ in watchers():
+            key = stop(lot, waiting=3)
+        for _ in watchers():
+            settle(lot, key, "applied", "applied", "applied")
+    assert Incident.objects.count() == 6
+    for incident in Incident.objects.all():
+        assert told(incident) == [("pager", "opened"), ("pager", "resolved")]
+
+
+def together(*calls):
+    """Call them at the same moment, each on a connection of its own; what they returned."""
+    barrier = Barrier(len(calls))
+
+    def one(call):
+        try:
+            barrier.wait(10)
+            return call()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(one, calls))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_evaluations_at_one_moment_on_many_connections_open_one_incident():
+    flow = make_flow("orders")
+    hook(flow.team)
+    rule(flow)
+    intake_lives()
+    stop(Lot(flow), waiting=3)
+    assert sum(together(*[alarms.evaluate] * 6)) == 1
+    assert Delivery.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_cause_found_by_two_intakes_at_one_moment_opens_one_incident():
+    flow = make_flow("orders")
+    hook(flow.team)
+
+    def found():
+        own = Flow.objects.get(pk=flow.pk)
+        return alarms.open_incident(kind="gap", flow=own, key="orders.parking/0", summary="gone").pk
+
+    assert len(set(together(*[found] * 6))) == 1
+    assert Delivery.objects.count() == 1
