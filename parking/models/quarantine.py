@@ -6,6 +6,7 @@ from typing import Self
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Substr
 
 from parking.models.flow import Flow
 
@@ -25,6 +26,7 @@ class HoldKey(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["flow", "digest"], name="hold_key_once")]
+        indexes = [models.Index("flow", Substr("key", 1, 256), name="hold_key_beginning")]  # a key may be of any length
 
 
 class QuarantineQuerySet(models.QuerySet["Quarantine"]):

@@ -1,0 +1,187 @@
+"""Entries of the index: what the store holds of some events, made into words and written beside it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from parking import headers
+from parking.malformed import Malformed
+from parking.models import Attempt, Flow
+from parking.record import Headers
+from parking.search import document
+from parking.search.document import Source
+from parking.search.grammar import LONGEST_PREFIX
+from parking.search.tokens import hashed
+
+FETCHED_AT_ONCE = 200
+"""Rows in memory with the beginnings of their payloads."""
+
+SQL_STORED = f"""
+SELECT e.id, e.stored_at, e.flow_id, e.scrubbed_at IS NOT NULL AS scrubbed, p.event_id, p.event_type, p.error_type,
+    p.error_message, p.source_topic, p.source_partition, p.source_offset, p.parking_topic, p.parking_partition,
+    p.parking_offset, k.key AS hold_key, l.key AS record_key, l.headers,
+    substring(l.value FROM 1 FOR {document.LARGEST_JSON + 1}) AS value
+FROM unnest(%s::bigint[]) AS wanted (id)
+JOIN parking_eventstate e USING (id)
+JOIN parking_parkedevent p ON p.id = e.id AND p.stored_at = e.stored_at
+LEFT JOIN parking_eventpayload l ON l.id = e.id AND l.stored_at = e.stored_at
+LEFT JOIN parking_quarantine q ON q.id = e.quarantine_id
+LEFT JOIN parking_holdkey k ON k.id = q.hold_key_id
+"""  # noqa: S608 - a number of ours
+SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut, id"
+SQL_COPY = "COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN"
+SQL_COUNT = """
+INSERT INTO parking_indexedday AS d (flow_id, day, events, cut, scrubbed)
+SELECT * FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[], %s::bigint[])
+ON CONFLICT (flow_id, day) DO UPDATE
+SET events = d.events + excluded.events, cut = d.cut + excluded.cut, scrubbed = d.scrubbed + excluded.scrubbed
+"""
+
+
+class Stored(NamedTuple):
+    """One row of SQL_STORED."""
+
+    id: int
+    stored_at: datetime
+    flow: int
+    scrubbed: bool
+    event_id: str
+    event_type: str
+    error_type: str
+    error_message: str
+    source_topic: str
+    source_partition: int | None
+    source_offset: int | None
+    parking_topic: str
+    parking_partition: int
+    parking_offset: int
+    hold_key: bytes | None
+    record_key: bytes | None
+    headers: bytes | None
+    value: bytes | None
+
+
+class Counts:
+    """Changes of `IndexedDay`: (flow, day) → events, cut, scrubbed."""
+
+    def __init__(self) -> None:
+        self._by_day: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
+
+    def add(self, flow: int, at: datetime, events: int, *, cut: int = 0, scrubbed: int = 0) -> None:
+        counts = self._by_day[flow, at.astimezone(UTC).date()]
+        for place, number in enumerate((events, cut, scrubbed)):
+            counts[place] += number
+
+    def store(self) -> None:
+        """In the order of the keys, inside the caller's transaction."""
+        rows = sorted((flow, day, *counts) for (flow, day), counts in self._by_day.items() if any(counts))
+        if rows:
+            with connection.cursor() as cursor:
+                cursor.execute(SQL_COUNT, [list(column) for column in zip(*rows, strict=True)])
+
+
+def write(*, new: Sequence[int], again: Sequence[int]) -> None:
+    """Entries for these events, `again` in the place of their old ones, inside the caller's transaction."""
+    if not new and not again:
+        return
+    counts = Counts()
+    gone = set(_forget(again, counts))
+    rows = []
+    for stored, source in _sources([*again, *new]):
+        words = document.read(source)
+        rows.append(_row(stored, words))
+        # a scrubbed event that was counted as such stays so
+        counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed and stored.id not in gone)
+    _copy(rows)
+    counts.store()
+
+
+def _forget(ids: Sequence[int], counts: Counts) -> Iterator[int]:
+    if not ids:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_FORGET, [list(ids)])
+        for flow, stored_at, cut, event in cursor.fetchall():
+            counts.add(flow, stored_at, -1, cut=-int(cut))
+            yield event
+
+
+def _sources(ids: Sequence[int]) -> Iterator[tuple[Stored, Source]]:
+    paths = dict(Flow.objects.values_list("pk", "search_paths"))
+    for at in range(0, len(ids), FETCHED_AT_ONCE):
+        some = list(ids[at : at + FETCHED_AT_ONCE])
+        tries = _tries(some)
+        with connection.cursor() as cursor:
+            cursor.execute(SQL_STORED, [some])
+            for row in map(Stored._make, cursor.fetchall()):
+                yield row, _source(row, tries.get(row.id, []), paths.get(row.flow, []))
+
+
+def _tries(ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    columns = ("event_state_id", "error_type", "message", "validation_errors")
+    for attempt in Attempt.objects.filter(event_state__in=ids).order_by("event_state_id", "id").values(*columns):
+        found[attempt["event_state_id"]].append(attempt)
+    return found
+
+
+def _source(row: Stored, tries: Sequence[dict[str, Any]], paths: Sequence[str]) -> Source:
+    open_only = Source(
+        event_id=row.event_id,
+        key=row.hold_key,
+        places=list(_places(row)),
+        event_type=row.event_type,
+        error_types=_unique(row.error_type, tries, "error_type"),
+    )
+    if row.scrubbed:
+        return open_only
+    return Source(
+        open_only.event_id,
+        open_only.key,
+        open_only.places,
+        open_only.event_type,
+        open_only.error_types,
+        messages=_unique(row.error_message, tries, "message"),
+        validation_errors=[error for tried in tries for error in tried["validation_errors"]],
+        record_key=row.record_key,
+        headers=_headers(row.headers),
+        value=row.value,
+        paths=paths,
+    )
+
+
+def _places(row: Stored) -> Iterator[str]:
+    if row.source_topic and row.source_offset is not None:
+        yield f"{row.source_topic}/{row.source_partition}/{row.source_offset}"
+    yield f"{row.parking_topic}/{row.parking_partition}/{row.parking_offset}"
+
+
+def _unique(first: str, tries: Sequence[dict[str, Any]], name: str) -> list[str]:
+    return list(dict.fromkeys(text for text in (first, *(tried[name] for tried in tries)) if text))
+
+
+def _headers(packed: bytes | None) -> Headers:
+    try:
+        return headers.unpack(packed or b"")
+    except Malformed:
+        return ()
+
+
+def _row(stored: Stored, words: document.Words) -> tuple[Any, ...]:
+    key = (stored.hold_key or b"")[:LONGEST_PREFIX]
+    arrays = (_array(stored.flow, words.open), _array(stored.flow, words.all))
+    return (stored.id, stored.stored_at, stored.flow, stored.event_id, key, *arrays, words.cut)
+
+
+def _array(flow: int, words: Iterable[str]) -> str:
+    """As PostgreSQL writes it: much faster than an adapted list."""
+    return "{" + ",".join(str(hashed(flow, word)) for word in words) + "}"
+
+
+def _copy(rows: Sequence[tuple[Any, ...]]) -> None:
+    with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
+        for row in rows:
+            copying.write_row(row)

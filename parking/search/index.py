@@ -1,0 +1,56 @@
+"""Follows what intake stores and writes its words beside it, in batches, each one transaction with its position.
+
+New events are indexed once they are final (`position`). An attempt that comes later brings words too: its event is
+indexed anew. Any number of processes may run; the lock on the position lets one work.
+"""
+
+from django.db import connection, transaction
+
+from parking.models import IndexPosition
+from parking.search import entries, position
+from parking.search.position import Ids
+
+BATCH = 2000
+ATTEMPTS_PER_EVENT = 5
+
+SQL_NEW = "SELECT id FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
+SQL_TRIED = "SELECT DISTINCT event_state_id FROM parking_attempt WHERE id > %s AND id <= %s AND event_state_id <= %s"
+
+
+def catch_up(*, size: int = BATCH, seconds: float = 5.0) -> int:
+    """Index everything that is stored; how many events that were. Raises position.Writing (see there)."""
+    to = position.final(seconds=seconds)
+    done = 0
+    while (indexed := batch(to, size=size)) is not None:
+        done += indexed
+    return done
+
+
+def batch(to: Ids, *, size: int = BATCH) -> int | None:
+    """Index at most `size` new events, and those that new attempts belong to; None when there is nothing more.
+
+    `to` comes from `position.final`. Attempts go first: those of events that are not indexed yet come with their event.
+    """
+    with transaction.atomic():
+        at = position.locked()
+        attempt = max(at.attempt_id, min(to.attempt, at.attempt_id + ATTEMPTS_PER_EVENT * size))
+        tried = _ids(SQL_TRIED, at.attempt_id, attempt, at.event_id)
+        new = _ids(SQL_NEW, at.event_id, to.event, size)
+        event = new[-1] if len(new) == size else max(at.event_id, to.event)
+        entries.write(new=new, again=tried)
+        moved = _move(at, Ids(event, attempt))
+    return len(new) + len(tried) if moved else None
+
+
+def _move(at: IndexPosition, to: Ids) -> bool:
+    """False where it is there already."""
+    if (at.event_id, at.attempt_id) == to:
+        return False
+    IndexPosition.objects.filter(pk=at.pk).update(event_id=to.event, attempt_id=to.attempt)
+    return True
+
+
+def _ids(sql: str, *parameters: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return [row[0] for row in cursor.fetchall()]

@@ -1,0 +1,178 @@
+"""One walk through the days, newest first, under a time limit. `find` says why it goes like this."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple, Self
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
+
+from parking.search.grammar import Query
+from parking.search.question import Condition, Scope, condition
+
+COUNTED = 1000
+FIRST_WINDOW, LARGEST_WINDOW = 2000, 32_000
+SECONDS = 2.0
+TOP = 2**63 - 1
+
+# Rare words look common to the planner, so it is not asked whether to use the index; and a plan is made for each
+# question, whatever the connection does with statements that repeat.
+SETTINGS = f"""
+SET LOCAL statement_timeout = {int(SECONDS * 1000)};
+SET LOCAL enable_seqscan = off;
+SET LOCAL jit = off;
+SET LOCAL max_parallel_workers_per_gather = 0;
+SET LOCAL plan_cache_mode = force_custom_plan
+"""
+SQL_PROBE = """
+WITH found AS MATERIALIZED (
+    SELECT id FROM parking_eventsearch WHERE stored_at >= %s AND stored_at < %s AND id < %s AND ({wanted}) LIMIT {most}
+)
+SELECT id FROM found ORDER BY id DESC
+"""
+SQL_WINDOW = """
+WITH walked AS MATERIALIZED (
+    SELECT id, ({wanted}) AS found FROM (
+        SELECT * FROM parking_eventsearch WHERE stored_at >= %s AND stored_at < %s AND id < %s ORDER BY id DESC LIMIT %s
+    ) AS newest
+)
+SELECT (SELECT min(id) FROM walked), ARRAY(SELECT id FROM walked WHERE found ORDER BY id DESC)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`number` is exact, or the least that there is: "12", "1 000+"."""
+
+    number: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.number:,}".replace(",", "\u202f") + ("" if self.exact else "+")
+
+
+class Place(NamedTuple):
+    """An event in the order of the search: its day, then its id. As text it stands in a URL."""
+
+    day: date
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.day:%Y%m%d}.{self.id}"
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """A place from a URL; None for any other text."""
+        day, _, number = text.partition(".")
+        if not (day.isascii() and day.isdecimal() and len(day) == 8 and number.isascii() and number.isdecimal()):
+            return None
+        try:
+            return cls(datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC).date(), min(int(number[:19]), TOP))
+        except ValueError:
+            return None
+
+
+class Day(NamedTuple):
+    """A day that has events of these flows."""
+
+    day: date
+    scopes: Sequence[Scope]
+
+
+class _TimeIsUp(Exception):
+    """The answer is what was found until now."""
+
+
+class Walk:
+    """`go` fills the rest: at most `size` places below `start`, where to go on, and how many there are in all.
+
+    `stopped_at` is the day in which the time was up before the page was full.
+    """
+
+    def __init__(self, query: Query, days: Sequence[Day], start: Place | None, size: int) -> None:
+        self._query, self._days, self._start, self._size = query, days, start, size
+        self._until = time.monotonic() + SECONDS
+        self._at: Place | None = start
+        self._counted, self._all_counted = 0, False
+        self.found: list[Place] = []
+        self.next: Place | None = None
+        self.stopped_at: date | None = None
+
+    @property
+    def count(self) -> Count:
+        return Count(min(self._counted, COUNTED), self._all_counted and self._counted <= COUNTED)
+
+    def go(self) -> None:
+        try:
+            with _read_only():
+                for day in self._days:
+                    if self._full and (self._start or self._counted > COUNTED):
+                        break
+                    self._look(day)
+            self._all_counted = True
+        except _TimeIsUp:
+            self.stopped_at = self._at.day if self._at and not self._full else None
+        self.next = self.found[self._size - 1] if self._full else self._at if self.stopped_at else None
+        del self.found[self._size :]
+
+    @property
+    def _full(self) -> bool:
+        """One more than the page has was found, so there is a next page."""
+        return len(self.found) > self._size
+
+    def _look(self, day: Day) -> None:
+        below = self._start.id if self._start and self._start.day == day.day else TOP
+        wanted = condition(self._query, day.scopes)
+        if not self._full:
+            self._at = Place(day.day, below)
+        probe = SQL_PROBE.format(wanted=wanted.sql, most=COUNTED + 1)
+        ids = [row[0] for row in self._ask(probe, [*_bounds(day.day), below, *wanted.parameters])]
+        self._counted += len(ids)
+        if len(ids) <= COUNTED:
+            self._take(day.day, ids)
+        else:
+            self._look_in_windows(day.day, below, wanted)
+
+    def _look_in_windows(self, day: date, below: int, wanted: Condition) -> None:
+        sql, window = SQL_WINDOW.format(wanted=wanted.sql), FIRST_WINDOW
+        while not self._full:
+            ((lowest, ids),) = self._ask(sql, [*wanted.parameters, *_bounds(day), below, window])
+            self._take(day, ids)
+            if lowest is None:
+                return
+            below, window = lowest, min(2 * window, LARGEST_WINDOW)
+            self._at = Place(day, below)
+
+    def _take(self, day: date, ids: Sequence[int]) -> None:
+        self.found += [Place(day, number) for number in ids[: self._size + 1 - len(self.found)]]
+
+    def _ask(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        if time.monotonic() > self._until:
+            raise _TimeIsUp
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(sql, parameters)
+                rows: list[Any] = cursor.fetchall()
+                return rows
+        except OperationalError as error:
+            if isinstance(error.__cause__, QueryCanceled):
+                raise _TimeIsUp from error
+            raise
+
+
+def _bounds(day: date) -> tuple[datetime, datetime]:
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return start, start + timedelta(1)
+
+
+@contextmanager
+def _read_only() -> Iterator[None]:
+    """A transaction that is always rolled back, and the settings with it, even inside another one."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(SETTINGS)
+        yield
+        transaction.set_rollback(True)
