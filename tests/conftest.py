@@ -17,6 +17,7 @@ from django.test import TransactionTestCase
 
 from console.environment import environment
 from tests import servers
+from tests.waiting import wait_until
 
 hypothesis.settings.register_profile("siding", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("siding")
@@ -92,6 +93,7 @@ def make_topic(kafka: str) -> Iterator[Callable[..., str]]:
             new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config)
             admin.create_topics([new])[name].result(30)
             made.append(name)
+            wait_until(lambda: len(admin.list_topics(name, timeout=10).topics[name].partitions) == partitions)
         return name
 
     yield make

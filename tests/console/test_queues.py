@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 from console.celery import app
 from console.embedded.redis import Redis
 from console.settings import _next_database
+from tests.waiting import wait_until
 
 CELERY = ["-m", "celery", "-A", "console", "worker", "--pool=solo", "--without-mingle", "--without-gossip"]
 RQ = ["manage.py", "rqworker", "alerts"]
@@ -41,13 +42,6 @@ def start(variables, server, tmp_path):
     for process in started:
         process.terminate()
         process.wait(20)
-
-
-def wait_until(true, seconds=40):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.1)
 
 
 @pytest.mark.slow
