@@ -14,7 +14,7 @@ from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.rows import HELD, Fate
 from parking.consumer.ledger.rules import Source
-from parking.consumer.ledger.transaction import Transaction
+from parking.consumer.ledger.transaction import FateExists, Transaction
 from parking.consumer.step import Done, Step, Work
 from parking.event_id import conflicting, event_id
 from parking.fingerprint import content, fingerprint
@@ -69,7 +69,16 @@ class SourceGate:
         return self._hold(seen) if meets is Source.HOLD else Done(seen.fate.hold_key)
 
     def _hold(self, seen: Sighting) -> Step:
-        """Under the lock: the event is held if its key is still quarantined."""
+        """The event is held if its key is still quarantined."""
+        try:
+            meets = self._hold_locked(seen)
+        except FateExists:
+            return self._look(seen)
+        if meets is Source.CONFLICT:
+            return self._conflict(seen)
+        return self._look(seen) if meets is Source.HANDLE else Done(seen.fate.hold_key)
+
+    def _hold_locked(self, seen: Sighting) -> Source:
         with self._ledger.transaction(self._flow.name) as transaction:
             hold = transaction.lock(seen.fate.hold_key)
             fate = transaction.fate(seen.fate.event_id)
@@ -78,9 +87,7 @@ class SourceGate:
                 hold, held = rules.hold(hold, seen.fate, self._now_ms())
                 transaction.save_hold(hold)
                 self._park(transaction, seen, held, blocked_by=hold.blocked_by)
-        if meets is Source.CONFLICT:
-            return self._conflict(seen)
-        return self._look(seen) if meets is Source.HANDLE else Done(seen.fate.hold_key)
+        return meets
 
     def _applied(self, seen: Sighting, effect: Effect) -> Step:
         """The commit gate of a live success: fate and business write in one transaction, without a lock."""
@@ -93,6 +100,13 @@ class SourceGate:
 
     def _failed(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
         """The commit gate of a failure: the key is quarantined and the event parked as poison."""
+        try:
+            meets = self._failed_locked(seen, tries, evidence)
+        except FateExists:
+            return self._failed(seen, tries, evidence)
+        return self._conflict(seen) if meets is Source.CONFLICT else Done(seen.fate.hold_key)
+
+    def _failed_locked(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None) -> Source:
         with self._ledger.transaction(self._flow.name) as transaction:
             hold = transaction.lock(seen.fate.hold_key)
             fate = transaction.fate(seen.fate.event_id)
@@ -101,7 +115,7 @@ class SourceGate:
                 hold, poison = rules.quarantine(hold, seen.fate, tries, self._now_ms())
                 transaction.save_hold(hold)
                 self._park(transaction, seen, poison, tries=tries, evidence=evidence)
-        return self._conflict(seen) if meets is Source.CONFLICT else Done(seen.fate.hold_key)
+        return meets
 
     def _conflict(self, seen: Sighting) -> Step:
         """Another event wears the id: this one is poison, under an id of its own."""

@@ -39,7 +39,7 @@ LOOK = (
 )
 INSERT_FATE = (
     f"INSERT INTO siding_fate (flow, id_digest, key_digest, {FATE_COLUMNS}) "
-    f"VALUES (:flow, :id_digest, :key_digest, {_FATE_VALUES})"
+    f"VALUES (:flow, :id_digest, :key_digest, {_FATE_VALUES}) ON CONFLICT DO NOTHING"
 )
 INSERT_FATE_IF_OPEN = (
     f"INSERT INTO siding_fate (flow, id_digest, key_digest, {FATE_COLUMNS}) "

@@ -11,6 +11,10 @@ from parking.fields import pack, unpack
 from parking.wire import Wire
 
 
+class FateExists(Exception):
+    """A live success, which takes no lock, gave the event its fate after this transaction had looked."""
+
+
 class Execute(Protocol):
     """Runs one statement; gives the rows that it returns and how many it changed."""
 
@@ -58,7 +62,10 @@ class Transaction:
         self._execute(statements.UPDATE_HOLD, {**self._key(hold.hold_key), **_hold_values(hold)})
 
     def insert_fate(self, fate: Fate) -> None:
-        self._execute(statements.INSERT_FATE, self._fate_values(fate))
+        """Insert the fate of an event that has none. Raises FateExists where one was committed meanwhile."""
+        _, changed = self._execute(statements.INSERT_FATE, self._fate_values(fate))
+        if changed != 1:
+            raise FateExists(fate.event_id)
 
     def insert_fate_if_open(self, fate: Fate) -> bool:
         """Insert the fate if the key is not quarantined and the event has none yet, without a lock; whether it did."""
