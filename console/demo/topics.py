@@ -14,7 +14,7 @@ NAMES = ("disputes", "disputes.parking", "disputes.replay")
 
 def create(bootstrap: str) -> None:
     """Create what is missing; what exists is left as it is. Raises Trouble."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     for name, future in admin.create_topics([_topic(name) for name in NAMES], operation_timeout=30).items():
         try:
             future.result(timeout=40)
@@ -27,7 +27,7 @@ def create(bootstrap: str) -> None:
 
 def touch(bootstrap: str) -> None:
     """For librdkafka's mock cluster, which cannot create topics: there they appear when they are asked for."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     for name in NAMES:
         admin.list_topics(name, timeout=10)
 

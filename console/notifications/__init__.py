@@ -4,6 +4,6 @@ The table of deliveries is the queue. `dispatch`, called by watch, hands what is
 sends by itself what nobody takes.
 """
 
-from console.notifications.dispatch import dispatch
+from console.notifications.dispatching import dispatch
 
 __all__ = ["dispatch"]

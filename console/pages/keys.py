@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Func, IntegerField, Min, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, Func, IntegerField, Min, Q, QuerySet, Sum, TextField, Value
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -96,7 +96,7 @@ def _with_text(rows: QuarantineQuerySet, viewer: Access, text: str) -> Quarantin
     data = text.encode("utf-8", "replace")
     named = EventState.objects.filter(event_digest=hashlib.sha256(data).digest()).values("quarantine")
     in_key = Func(Value(data), F("hold_key__key"), function="POSITION", arg_joiner=" IN ", output_field=IntegerField())
-    error_type = Func(F("first_error"), Value(": "), Value(1), function="split_part")
+    error_type = Func(F("first_error"), Value(": "), Value(1), function="split_part", output_field=TextField())
     readable = Q(first_error__icontains=text, flow__in=viewer.flow_ids(Permission.PAYLOADS))
     found = rows.annotate(in_key=in_key, error_type=error_type)
     return found.filter(Q(in_key__gt=0) | Q(error_type__icontains=text) | readable | Q(pk__in=named))
@@ -118,9 +118,9 @@ def _row(viewer: Access, quarantine: Quarantine, replay: Replay | None, times: i
 
 def latest_replays(quarantines: Sequence[Quarantine]) -> dict[int, Replay]:
     """The newest replay of each of these, by quarantine id: one query."""
-    rows = Replay.objects.with_progress().filter(quarantine__in=[one.pk for one in quarantines])
-    newest = rows.order_by("quarantine_id", "-id").distinct("quarantine_id")
-    return {replay.quarantine_id: replay for replay in newest}
+    rows = Replay.objects.filter(quarantine__in=[one.pk for one in quarantines])
+    newest = rows.order_by("quarantine_id", "-id").distinct("quarantine_id").values("pk")
+    return {replay.quarantine_id: replay for replay in Replay.objects.with_progress().filter(pk__in=newest)}
 
 
 def times_stopped(quarantines: Sequence[Quarantine]) -> Counter[int]:

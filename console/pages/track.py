@@ -8,6 +8,7 @@ from parking.models import EventState, Outcome, Quarantine
 from replay.models import Step
 
 MOST = 100
+REPLACED = "\ufffd"  # the text could not be stored as it was: it names no event that could be looked up
 OUTCOMES = 5  # the latest ones that tell what the consumer holds
 
 
@@ -115,7 +116,7 @@ def _missing(quarantine: Quarantine, events: list[EventState]) -> list[Missing]:
         if outcome == "released":  # what was told before the key was opened is over
             break
         latest.append(said)
-    blockers = {event.event.blocked_by for event in events if event.event.blocked_by}
+    blockers = {event.event.blocked_by for event in events if REPLACED not in event.event.blocked_by}
     named = missing(latest, blockers, known=())
     digests = {one.digest for one in named}
     known = EventState.objects.filter(flow=quarantine.flow_id, event_digest__in=digests)

@@ -46,20 +46,21 @@ def side_by_side(before: bytes | None, after: bytes | None) -> list[Row]:
 
 
 def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
-    groups = list(SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(AROUND))
     at = 0
-    for group in groups:
-        if group[0][1] > at:
-            yield _apart(group[0][1] - at)
+    for group in SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(AROUND):
+        yield from _between(left[at : group[0][1]])
         for tag, i1, i2, j1, j2 in group:
             yield from _block(tag, left[i1:i2], right[j1:j2])
         at = group[-1][2]
-    if at < len(left):
-        yield _apart(len(left) - at)
+    yield from _between(left[at:])
 
 
-def _apart(count: int) -> Row:
-    return Row("apart", "1 line unchanged" if count == 1 else f"{count} lines unchanged")
+def _between(unchanged: list[str]) -> Iterator[Row]:
+    """Lines away from any change: a few are shown, many are counted."""
+    if len(unchanged) <= AROUND:
+        yield from (Row("same", line, line) for line in unchanged)
+    else:
+        yield Row("apart", f"{len(unchanged)} lines unchanged")
 
 
 def _block(tag: str, left: list[str], right: list[str]) -> Iterator[Row]:

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from console.show.texts import number
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
@@ -46,4 +48,5 @@ def _entries(told: Mapping[str, Any]) -> Iterable[Missing]:
 
 def _place(entry: Mapping[str, Any]) -> str:
     topic, partition, offset = (entry.get(name) for name in ("topic", "partition", "offset"))
-    return f"{topic} / P{partition} / {offset}" if topic else ""
+    place = number(offset) if isinstance(offset, int) else "?"
+    return f"{topic} / P{partition} / {place}" if topic else ""

@@ -25,5 +25,5 @@ def said(verb: str, detail: Mapping[str, object]) -> tuple[str, str]:
     if verb == "decide":
         return "decided", str(detail.get("action", ""))
     if verb == "amend" and "version" in detail:
-        return "amended, now", f"v{detail['version']}"
+        return "decided", f"amend v{detail['version']}"
     return _TOLD.get(verb, (verb, ""))

@@ -43,7 +43,7 @@ class Parked:
 
 
 def deviations(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Iterable[Parked]) -> list[str]:
-    """One line for everything that is not as it must be."""
+    """One line for every effect that is not as it must be. What was sent must have been read after the effects."""
     by_place = {record.place: record for record in sent}
     written = sorted(effects, key=lambda effect: effect.number)
     known = {event.place: event for event in parked}
@@ -51,20 +51,20 @@ def deviations(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Itera
         *_twice(written),
         *_out_of_order(written),
         *_other_bytes(written, by_place, known),
-        *_lost(by_place, written, known),
         *_told_wrong(written, known),
     ]
 
 
-def unfinished(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Iterable[Parked]) -> set[Place]:
-    """Records that have neither an effect nor a place in the console, and repeat no earlier record of their key."""
+def unfinished(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Iterable[Parked]) -> set[str]:
+    """Event ids of records that have neither an effect nor a place in the console, and repeat no earlier record of their key."""
     done = {effect.place for effect in effects} | {event.place for event in parked}
-    waiting, first = set(), set()
+    waiting: set[str] = set()
+    first: set[tuple[str, bytes]] = set()
     for record in sorted(sent, key=lambda record: record.place):
         repeats = (record.event_id, record.fingerprint) in first
         first.add((record.event_id, record.fingerprint))
         if record.place not in done and not repeats:
-            waiting.add(record.place)
+            waiting.add(record.event_id)
     return waiting
 
 
@@ -99,11 +99,6 @@ def _other_bytes(effects: list[Effect], sent: Mapping[Place, Sent], known: Mappi
         if effect.fingerprint != record.fingerprint and effect.fingerprint not in amendments:
             found.append(f"event {effect.event_id} took effect with other bytes than were sent or decided")
     return found
-
-
-def _lost(sent: Mapping[Place, Sent], effects: list[Effect], known: Mapping[Place, Parked]) -> list[str]:
-    lost = unfinished(sent=sent.values(), effects=effects, parked=known.values())
-    return [f"event {sent[place].event_id} has no effect and is not parked: it is lost" for place in sorted(lost)]
 
 
 def _told_wrong(effects: list[Effect], known: Mapping[Place, Parked]) -> list[str]:

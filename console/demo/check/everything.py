@@ -4,7 +4,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.demo.check import seen
-from console.demo.check.audit import Place, deviations, unfinished
+from console.demo.check.audit import deviations, unfinished
 from console.demo.check.report import Deviation
 from console.demo.check.stage import Stage
 from console.demo.disputes.stories import QUIET
@@ -31,22 +31,25 @@ def audit(stage: Stage, *, before: int) -> None:
     if now <= before:
         raise Deviation("the keys that are in no trouble had no effect meanwhile")
     report.so(f"the keys that are in no trouble went on all the time: {now - before} effects meanwhile")
+    _nothing_lost(stage)
+    effects = seen.effects(stage.database_url)
     sent = seen.sent(settings.KAFKA_BOOTSTRAP_SERVERS, stage.flow.source_topic)
-
-    def waiting() -> set[Place]:
-        return unfinished(sent=sent, effects=seen.effects(stage.database_url), parked=seen.parked(stage.flow.name))
-
-    report.wait(f"each of {len(sent)} records took effect or is parked", waiting, lambda places: not places)
-    effects, parked = seen.effects(stage.database_url), seen.parked(stage.flow.name)
     places = {record.place for record in sent}
-    known = [event for event in parked if event.place in places]
-    found = deviations(sent=sent, effects=effects, parked=known)
+    parked = [event for event in seen.parked(stage.flow.name) if event.place in places]
+    found = deviations(sent=sent, effects=effects, parked=parked)
     if found:
         raise Deviation("not as it must be:\n" + "\n".join(f"      {line}" for line in found))
-    for what in (
-        f"{len(effects)} effects, none of them twice",
-        "in the order sent, for each account",
-        "with the bytes that were sent, or the amended ones",
-        f"nothing lost: {sum(event.state == 'parked' for event in known)} still wait in the console",
-    ):
-        report.so(what)
+    waiting = sum(event.state == "parked" for event in parked)
+    report.so(f"{len(effects)} effects: none twice, in the order sent for each account, with the bytes sent or amended")
+    report.so(f"{len(parked)} events in the console, {waiting} of them waiting: each as the service's database has it")
+
+
+def _nothing_lost(stage: Stage) -> None:
+    sent = seen.sent(settings.KAFKA_BOOTSTRAP_SERVERS, stage.flow.source_topic)
+
+    def waiting() -> set[str]:
+        return unfinished(sent=sent, effects=seen.effects(stage.database_url), parked=seen.parked(stage.flow.name))
+
+    stage.report.wait(
+        f"nothing lost: each of {len(sent)} records took effect or is parked", waiting, lambda ids: not ids
+    )

@@ -4,7 +4,7 @@ import json
 
 from console.demo.check.report import Deviation
 from console.demo.check.session import Person
-from console.demo.check.stage import Key, Stage, headers
+from console.demo.check.stage import NEVER_ACTED, Key, Stage, headers
 from console.demo.disputes.events import write
 from console.demo.disputes.model import limited
 from console.demo.disputes.stories import Message
@@ -186,7 +186,7 @@ class Lives:
         self.unreadable.wait_replay(self.skipping, "completed", "skipped", "applied")
         self.stubborn.wait_replay(again, "stopped", "failed")
         self.double.wait_replay(conflict, "completed", "skipped")
-        self.long.wait_replay(self.first, "stopped", "applied", "applied", "skipped", "failed", *["pending"] * 3)
+        self.long.wait_replay(self.first, "stopped", "applied", "applied", "skipped", "failed", *[NEVER_ACTED] * 3)
         sent = self.long.sent
         self.long.wait_effects("only what came before the failure took effect", *map(self.as_applied, sent[:2]))
         self.long.wait_track(

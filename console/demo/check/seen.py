@@ -13,6 +13,7 @@ from parking.models import ParkedEvent
 from parking.record import Headers, Record
 
 READ_SECONDS = 30.0
+POLL_SECONDS = 0.5
 
 
 def sent(bootstrap: str, topic: str) -> list[Sent]:
@@ -31,7 +32,7 @@ def _partition(consumer: Consumer, topic: str, number: int) -> list[Sent]:
     consumer.assign([TopicPartition(topic, number, first)] if first < end else [])
     at = first
     while at < end:
-        for message in consumer.consume(500, timeout=READ_SECONDS) or []:
+        for message in consumer.consume(500, timeout=POLL_SECONDS) or []:
             at = (message.offset() or 0) + 1
             if at <= end:
                 records.append(_sent(message))

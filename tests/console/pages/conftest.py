@@ -1,0 +1,71 @@
+"""People, flows and keys that the tests of pages start from."""
+
+import uuid
+from dataclasses import dataclass
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from django.contrib.auth.models import User
+from django.test import Client
+
+from parking.models import Flow, Quarantine
+from replay.models import Replay
+from tests import servers
+from tests.console import story
+
+
+@dataclass
+class Scene:
+    """Two flows of two teams; the key of the pictures in the first; who may do what with the first only."""
+
+    disputes: Flow
+    foreign: Flow
+    lot: story.Lot
+    key: Quarantine
+    foreign_key: Quarantine
+    viewer: User
+    oncall: User
+    reviewer: User
+    owner: User
+    stranger: User
+
+    def client(self, user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    def decide_all(self) -> None:
+        story.decided(self.key, self.oncall)
+
+    def request(self, user: User | None = None) -> Replay:
+        return story.requested(self.key, user or self.oncall)
+
+
+@pytest.fixture
+def scene(db: None, kafka: str, replay_topic: str) -> Scene:
+    disputes = story.make_flow("disputes", schema=story.SCHEMA, bootstrap=kafka, replay_topic=replay_topic)
+    foreign = story.make_flow("crm-sync", "Sales systems", bootstrap=kafka, replay_topic=replay_topic)
+    lot, other = story.Lot(disputes), story.Lot(foreign)
+    return Scene(
+        disputes=disputes,
+        foreign=foreign,
+        lot=lot,
+        key=story.disputed_key(lot),
+        foreign_key=story.disputed_key(other, b"crm-secret-7"),
+        viewer=story.person("viewer", "auditor", viewer=disputes),
+        oncall=story.person("oncall", "on-call engineer", operator=disputes),
+        reviewer=story.person("reviewer", "second reviewer", reviewer=disputes),
+        owner=story.person("owner", "flow owner", owner=disputes),
+        stranger=story.person("stranger", "other team", owner=foreign),
+    )
+
+
+@pytest.fixture(scope="session")
+def replay_topic(kafka: str) -> str:
+    """A topic that may take replays; nothing is sent to it here."""
+    name = f"replay-{uuid.uuid4().hex[:12]}"
+    if not servers.kafka_is_mock():
+        admin = AdminClient({"bootstrap.servers": kafka})
+        config = {"cleanup.policy": "delete", "max.message.bytes": "2000000"}
+        admin.create_topics([NewTopic(name, 3, 1, config=config)])[name].result(30)
+    return name
