@@ -56,7 +56,7 @@ def deviations(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Itera
 
 
 def unfinished(*, sent: Iterable[Sent], effects: Iterable[Effect], parked: Iterable[Parked]) -> set[str]:
-    """Event ids of records that have neither an effect nor a place in the console, and repeat no earlier record of their key."""
+    """Event ids of records that have no effect, no place in the console, and repeat no earlier record."""
     done = {effect.place for effect in effects} | {event.place for event in parked}
     waiting: set[str] = set()
     first: set[tuple[str, bytes]] = set()
