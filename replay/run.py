@@ -33,13 +33,16 @@ class Look:
     over: bool = False
 
 
-def advance(replay_id: int, *, owner: str, seconds: float = 2.0) -> float | None:
-    """Drive the replay for about `seconds`; in how many seconds to go on, None if there is nothing to do (for us)."""
+def advance(replay_id: int, *, owner: str, seconds: float = 2.0, patience: float = PATIENCE) -> float | None:
+    """Drive the replay for about `seconds`, less if nothing moves for `patience` seconds.
+
+    Returns in how many seconds to go on, None if there is nothing to do (for us).
+    """
     lease = leases.take(replay_id, owner)
     if lease is None:
         return None
     try:
-        due_in = _drive(lease, seconds)
+        due_in = _drive(lease, seconds, patience)
     except LeaseLost:
         return None
     leases.give_back(lease, due_in=due_in)
@@ -60,21 +63,22 @@ def finish(replay_id: int, *, seconds: float = 60.0, owner: str = "in process") 
     return replay
 
 
-def _drive(lease: Lease, seconds: float) -> float | None:
+def _drive(lease: Lease, seconds: float, patience: float) -> float | None:
     until = time.monotonic() + seconds
     idle = 0.0
-    while time.monotonic() < until:
+    while True:
         look = _tick(lease)
         if look.over:
             return None
         if look.waiting_for:
             return LATER
         idle = 0.0 if look.moved else idle + SLEEP
-        if idle > PATIENCE:
+        if idle > patience:
             return SOON
+        if time.monotonic() >= until:
+            return 0.0
         if not look.moved:
             time.sleep(SLEEP)
-    return 0.0
 
 
 def _tick(lease: Lease) -> Look:
@@ -130,9 +134,9 @@ def _done(replay: Replay, sent: list[Step]) -> Look:
 
 
 def _culprit(replay: Replay) -> Step | None:
-    """The first step that stops the replay, if there is one. Fenced ones only tell that an earlier one failed."""
+    """The step that stops the replay, if there is one: a failure or conflict before what only followed from it."""
     stopping = replay.steps.filter(state__in=states.STOPPING).select_related("event_state__event")
-    return min(stopping, key=lambda step: (step.state == Step.State.FENCED, step.ordinal), default=None)
+    return min(stopping, key=lambda step: (states.STOPPING.index(step.state), step.ordinal), default=None)
 
 
 def _drained(replay: Replay, sent: list[Step]) -> Look | None:

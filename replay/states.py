@@ -40,7 +40,7 @@ STEP: Moves = {
     **{state: frozenset() for state in sorted(_OUTCOMES)},
 }
 SENT = ("in_flight", "unconfirmed")
-STOPPING = ("failed", "fenced", "conflict", "unconfirmed")
+STOPPING = ("conflict", "failed", "unconfirmed", "fenced")
 DONE = ("applied", "duplicate", "skipped")
 
 

@@ -19,6 +19,7 @@ from parking.consumer import Flow as KitFlow
 from parking.consumer.gate import Gate
 from parking.consumer.outbox import Outbox
 from parking.consumer.process import Process
+from parking.consumer.step import Done, Step
 from parking.coordinates import Coordinates
 from parking.models import Amendment, Cluster, Decision, EventState, Flow, Quarantine, Team
 from parking.record import Headers, Record
@@ -54,8 +55,9 @@ class Line:
         self.ledger = SqliteLedger(str(self.database))
         self.ledger.prepare()
         self._sql("CREATE TABLE effect (event_id TEXT, value BLOB, token INTEGER)")
-        outbox = Outbox(kit.name, self.ledger, self)
-        self.process = Process(Gate(kit, self.ledger), outbox, self.handler, Retries(attempts=1))
+        self.gate = Gate(kit, self.ledger)
+        self._outbox = Outbox(kit.name, self.ledger, self)
+        self.process = Process(self.gate, self._outbox, self.handler, Retries(attempts=1))
         self.replayed: list[Record] = []
         self._reader = _reader(kafka, self.flow.replay_topic)
         self._offset = 0
@@ -106,6 +108,14 @@ class Line:
             found += [_record(message) for message in messages]
         self.replayed += found
         return found
+
+    def settle_work(self, step: Step) -> None:
+        """What `process` does with a decision: publish what is due."""
+        assert isinstance(step, Done)
+        if step.hold_key is not None:
+            self._outbox.publish(step.hold_key)
+        if step.hold_key is not None and step.refusal is not None:
+            self._outbox.refuse(step.hold_key, step.refusal)
 
     def effects(self) -> list[tuple[str, bytes | None]]:
         """Event id and value of every effect, in the order in which they took effect."""
@@ -210,7 +220,7 @@ class Line:
         replay = again(replay)
         deadline = time.monotonic() + seconds
         while replay.state in states.DRIVEN and not until(replay) and time.monotonic() < deadline:
-            run.advance(replay.pk, owner="test", seconds=0.01)
+            run.advance(replay.pk, owner="test", seconds=0)
             self.serve()
             self.park_all()
             replay = again(replay)
@@ -235,9 +245,9 @@ def again(replay: Replay) -> Replay:
     return Replay.objects.get(pk=replay.pk)
 
 
-def tick(replay: Replay, seconds: float = 0.3) -> Replay:
-    """A worker looks at the replay for so long; the replay as it is then."""
-    run.advance(replay.pk, owner="test", seconds=seconds)
+def tick(replay: Replay) -> Replay:
+    """A worker drives the replay until nothing moves any more; the replay as it is then."""
+    run.advance(again(replay).pk, owner="test", seconds=60, patience=0.05)
     return again(replay)
 
 

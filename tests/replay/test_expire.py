@@ -7,6 +7,7 @@ from django.utils import timezone
 from parking.models import JournalEntry
 from replay import expire, run
 from replay.models import Replay
+from tests.replay.line import tick
 
 
 def past(replay):
@@ -39,7 +40,7 @@ def test_an_approval_expires_too_and_a_worker_that_comes_late_does_not_run_it(li
 
 def test_one_that_runs_has_no_deadline(line):
     replay = line.approve(asked(line))
-    run.advance(replay.pk, owner="test", seconds=0.05)
+    tick(replay)
     past(replay)
     assert expire.expire_due() == 0
     assert line.play(replay).state == "completed"

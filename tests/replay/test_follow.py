@@ -3,9 +3,8 @@
 import pytest
 
 from parking.models import Outcome, Quarantine
-from replay import run
 from replay.models import Replay
-from tests.replay.line import again
+from tests.replay.line import again, tick
 
 
 def actions(line):
@@ -102,12 +101,12 @@ def test_one_that_somebody_decided_on_meanwhile_needs_an_approval(line):
 def still_held_before_intake_reads(line, replay):
     """The consumer names e3, whose announcement intake has not stored."""
     replay = line.play_until(replay, "releasing")
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     line.deliver("e3", b"good e3")
     kept, line.published = line.published, []
     line.serve()
     line.park_all()
-    run.advance(again(replay).pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     return kept, again(replay)
 
 
@@ -126,7 +125,7 @@ def test_one_that_intake_has_not_read_yet_is_waited_for(line):
 def test_but_not_for_ever(line):
     _, replay = still_held_before_intake_reads(line, ready(line))
     line.change(outcome_timeout_seconds=0)
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     replay = again(replay)
     assert replay.state == "stopped"
     assert "holds e3, which intake has not read in 0 s" in replay.stop_reason
@@ -136,7 +135,7 @@ def test_but_not_for_ever(line):
 def test_a_stale_still_held_of_the_round_before_is_not_taken_for_an_answer(line):
     """The marker was sent twice, and both answers say still-held: the second is about the round before."""
     replay = line.play_until(ready(line), "releasing")
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     (marker,) = line.read_replay_topic()
     line.deliver("e3", b"good e3")
     line.process(marker, lambda _: None)
@@ -151,7 +150,7 @@ def test_a_stale_still_held_of_the_round_before_is_not_taken_for_an_answer(line)
 def test_the_consumer_holds_again_what_it_had_applied(line):
     """Its ledger was restored: following would repeat an effect, so a person has to look."""
     replay = line.play_until(ready(line), "releasing")
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     line.read_replay_topic()
     line.tell(
         "still-held",
@@ -169,11 +168,11 @@ def test_the_consumer_holds_again_what_it_had_applied(line):
 @pytest.mark.parametrize("junk", [None, [], "x", {"still_held": 5}, {"still_held": [1, {}, {"event_id": 7}]}])
 def test_junk_in_the_evidence_stops_with_a_reason(line, junk):
     replay = line.play_until(ready(line), "releasing")
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     line.read_replay_topic()
     line.tell("still-held", token=again(replay).token)
     Outcome.objects.filter(outcome="still-held").update(evidence=junk)
-    run.advance(again(replay).pk, owner="test", seconds=0.05)
+    replay = tick(replay)
     replay = Replay.objects.get()
     assert replay.state == "stopped"
     assert "does not name it" in replay.stop_reason

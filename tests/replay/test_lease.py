@@ -52,7 +52,7 @@ def test_an_epoch_that_is_over_cannot_write(approved):
 
 
 def test_a_worker_that_lost_its_lease_between_recording_and_acknowledging_writes_nothing(line, approved):
-    run.advance(approved.pk, owner="first", seconds=0.01)  # starts it
+    run.advance(approved.pk, owner="first", seconds=0)  # starts it
     again(approved)
     slow = leases.take(approved.pk, "slow")
     with leases.held(slow) as replay:
@@ -66,7 +66,7 @@ def test_a_worker_that_lost_its_lease_between_recording_and_acknowledging_writes
 
 
 def test_without_time_left_nothing_is_sent(line, approved, settings):
-    run.advance(approved.pk, owner="first", seconds=0.01)
+    run.advance(approved.pk, owner="first", seconds=0)
     again(approved)
     settings.REPLAY_LEASE_SECONDS = 1  # less than the reserve
     lease = leases.take(approved.pk, "late")

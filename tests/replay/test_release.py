@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from parking.models import Quarantine
-from replay import recover, run
+from replay import recover
 from replay.models import Replay
 from tests.replay.line import again, tick
 
@@ -16,7 +16,7 @@ def releasing(line):
     line.park("e1", "e2")
     line.decide("e1", "skip")
     replay = line.play_until(line.approved(), "releasing")
-    run.advance(replay.pk, owner="test", seconds=0.01)
+    replay = tick(replay)
     return again(replay)
 
 
