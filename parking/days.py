@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 TABLES = ("parking_parkedevent", "parking_eventpayload", "parking_eventsearch")
 AHEAD = 3
@@ -19,6 +20,11 @@ def ensure(first: date, ahead: int = AHEAD) -> None:
             for day in missing:
                 for table in TABLES:
                     cursor.execute(_statement(table, day))
+
+
+def today() -> date:
+    """The day of the partition that is filled now."""
+    return timezone.now().date()
 
 
 def _exists(day: date) -> bool:

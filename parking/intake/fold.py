@@ -10,10 +10,11 @@ from datetime import datetime
 
 from parking import storable
 from parking.intake.rows import Answered, Failure, Parked, Row, Unplaced
-from parking.intake.touched import Event, Key, Note, Stop, Touched
+from parking.intake.touched import Alert, Event, Key, Note, Stop, Touched
 from parking.states import EVENT, QUARANTINE, allowed
 
 FACTS = ("applied", "skipped")
+FORGED = "The consumer refused a replay record with a missing or wrong signature: somebody else writes to the topic."
 LARGEST_COUNT = 2**31 - 1
 
 
@@ -129,6 +130,8 @@ def _answer(touched: Touched, row: Answered, now: datetime) -> int | None:
     event = touched.events.get(row.event) if row.event else None
     if event is not None:
         _apply(touched, event, row, now)
+    if row.outcome == "refused" and row.token is None and "signature" in str((row.evidence or {}).get("reason")):
+        touched.alerts.add(Alert("refused-signature", row.flow.id, row.flow.name, FORGED))
     if row.outcome == "still-held":
         for ident in row.still_held:
             named = touched.events.get(ident)
@@ -186,13 +189,10 @@ def _return(touched: Touched, event: Event, row: Answered) -> None:
         stop = stop.key.quarantine or _open_again(touched, stop)
     _add(stop, event, event.position or 0, stop.last_at)
     stop.look_again = True
-    touched.notes.append(
-        Note(
-            "returned", event.ident.flow, stop.id, event.id,
-            f"The consumer answered that it holds an event that was {was}: its ledger was restored to an older time.",
-            {"outcome": row.outcome, "token": row.token},
-        )
-    )  # fmt: skip
+    reason = f"The consumer answered that it holds an event that was {was}: its ledger was restored to an older time."
+    detail: dict[str, int | str | None] = {"outcome": row.outcome, "token": row.token}
+    touched.notes.append(Note("returned", event.ident.flow, stop.id, event.id, reason, detail))
+    touched.alerts.add(Alert("back-to-parked", event.ident.flow, str(stop.id), reason))
 
 
 # Quarantines

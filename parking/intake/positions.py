@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from django.db import connection, transaction
 from django.utils import timezone
 
-from parking import journal
+from parking import alarms, journal
 from parking.actor import system
-from parking.models import Cluster, IntakePosition, TopicIncarnation
+from parking.models import Cluster, Flow, IntakePosition, TopicIncarnation
 
 INTAKE = system("intake")
 Partition = tuple[int, int]
@@ -109,4 +109,8 @@ def _journal_recreation(cluster: Cluster, old: TopicIncarnation, new: TopicIncar
 
 
 def _journal(topic: TopicIncarnation, reason: str, detail: dict[str, object]) -> None:
+    """A gap is told to the owners of every flow that parks there, and journalled."""
+    partition = detail.get("partition", "")
+    for flow in Flow.objects.filter(cluster=topic.cluster, parking_topic=topic.name):
+        alarms.open_incident(kind="gap", flow=flow, key=f"{topic.name}/{partition}", summary=reason)
     journal.write(actor=INTAKE, verb="gap", reason=reason, detail={"topic": topic.name, **detail})

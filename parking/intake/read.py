@@ -16,7 +16,7 @@ from parking.hold_key import hold_key
 from parking.intake.flows import FlowFacts, Flows
 from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced
 from parking.record import Record
-from parking.wire import Announcement, Outcome
+from parking.wire import Announcement, Outcome, names
 
 BROKEN = "broken"
 TYPE_HEADERS = ("event-type", "ce_type", "type")
@@ -150,7 +150,7 @@ def _answered(arrived: Arrived, flows: Flows, reading: Reading, outcome: Outcome
         flow=flow,
         outcome=outcome.outcome,
         hold_key=outcome.hold_key,
-        key=key_ident(flow, outcome.hold_key) if outcome.hold_key else None,
+        key=key_ident(flow, outcome.hold_key) if outcome.hold_key or outcome.outcome != names.REFUSED else None,
         event=ident(flow, outcome.event_id) if outcome.event_id is not None else None,
         position=outcome.position,
         token=outcome.token,

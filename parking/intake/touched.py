@@ -84,6 +84,16 @@ class Note:
     detail: dict[str, int | str | None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What the owner has to be told, as `parking.alarms.open_incident` takes it."""
+
+    kind: str
+    flow: int
+    key: str
+    summary: str
+
+
 class Ids:
     """Ids that the database gave out beforehand, in order."""
 
@@ -109,3 +119,4 @@ class Touched:
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """(flow, poison | held | other) → events stored for the first time."""
     notes: list[Note] = field(default_factory=list)
+    alerts: set[Alert] = field(default_factory=set)

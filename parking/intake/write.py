@@ -1,12 +1,13 @@
 """Stores what folding changed: new rows by binary COPY, changed ones by one UPDATE per table."""
 
 from collections.abc import Iterable
+from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from parking import journal, storable
+from parking import alarms, journal, storable
 from parking.actor import system
 from parking.attempt import Attempt
 from parking.intake import tables
@@ -60,6 +61,7 @@ def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
     if heads:
         tables.execute(SQL_HEADS, [heads])
     _count(touched, now)
+    _alert(touched)
     _note(touched)
 
 
@@ -172,6 +174,12 @@ def _count(touched: Touched, now: datetime) -> None:
     groups = {group: by for group, by in touched.group_counts.items() if by}
     if groups:
         tables.execute(SQL_GROUPS, [now, list(groups), list(groups.values())])
+
+
+def _alert(touched: Touched) -> None:
+    for alert in sorted(touched.alerts, key=astuple):
+        flow = Flow.objects.get(pk=alert.flow)
+        alarms.open_incident(kind=alert.kind, flow=flow, key=alert.key, summary=alert.summary)
 
 
 def _note(touched: Touched) -> None:

@@ -1,5 +1,7 @@
 """Cluster, team and flow: whose failures are parked, where, and by which rules they go back."""
 
+from typing import Any
+
 from django.db import models
 
 from parking import hold_key
@@ -14,6 +16,11 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def client_settings(self) -> dict[str, Any]:
+        """What a client of this cluster is made with."""
+        return {**self.settings, "bootstrap.servers": self.bootstrap_servers}
 
 
 class Team(models.Model):

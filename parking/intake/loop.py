@@ -1,0 +1,139 @@
+"""The intake process: reads all parking topics in turn, for ever. Whatever goes away, it goes on by itself.
+
+After any trouble positions are read anew from the database; nothing else is remembered.
+"""
+
+import threading
+import time
+
+import structlog
+from confluent_kafka import KafkaException
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+
+from parking import days
+from parking.beat import beat
+from parking.intake.flows import by_topic
+from parking.intake.ownership import PROCESS
+from parking.intake.positions import Moved
+from parking.intake.source import Source
+from parking.intake.store import OtherContent
+from parking.intake.trouble import Troubles, of_database
+from parking.models import Cluster, Flow
+from parking.topics import Unreachable
+
+log = structlog.get_logger("intake")
+
+LOOK_EVERY = 3.0
+"""Seconds between two looks at flows, topics and shares, and between two beats."""
+LONGEST_PAUSE = 10.0
+
+
+class Intake:
+    """One intake process. `stop` may be set by a signal; `stored` counts the records of its life."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.stored = 0
+        self._sources: dict[int, Source] = {}
+        self._troubles = Troubles()
+        self._looked = self._beaten = 0.0
+        self._pause = 0.5
+
+    def run(self) -> None:
+        """Until `stop` is set."""
+        log.info("intake reads parking topics")
+        while not self.stop.is_set():
+            self.turn()
+        self.close()
+        log.info("intake ends", stored=self.stored)
+
+    def close(self) -> None:
+        """Leave Kafka; the database's session ends with the process, and its locks with it."""
+        for source in self._sources.values():
+            source.close()
+        self._sources = {}
+
+    def turn(self) -> int:
+        """One look at everything, and one batch of each cluster; how many records were new."""
+        try:
+            new = self._turn()
+        except (OperationalError, InterfaceError, ProgrammingError) as error:
+            self._without_database(error)
+            return 0
+        self._troubles.is_over("the database")
+        self._pause = 0.5
+        self.stored += new
+        return new
+
+    def _turn(self) -> int:
+        if time.monotonic() - self._looked > LOOK_EVERY:
+            self._look()
+            self._looked = time.monotonic()
+        for source in self._sources.values():
+            source.arrange()
+        self._beat()
+        reading = [source for source in self._sources.values() if source.owned]
+        if not reading:
+            self.stop.wait(0.1)
+        return sum(self._step(source, 0.2 / len(reading)) for source in reading)
+
+    def _step(self, source: Source, timeout: float) -> int:
+        try:
+            return source.step(timeout)
+        except Moved:
+            source.forget()  # somebody was faster: go on where they are
+            source.look()
+        except OtherContent as error:
+            source.replaced(error)
+        except Unreachable:
+            source.forget()
+            source.look()  # which says so
+        return 0
+
+    def _look(self) -> None:
+        """Flows may be declared, changed and switched off at any time."""
+        flows = by_topic(Flow.objects.filter(enabled=True))
+        clusters = {cluster.pk: cluster for cluster in Cluster.objects.filter(pk__in={place[0] for place in flows})}
+        for number, known in list(self._sources.items()):
+            cluster = clusters.get(number)
+            if cluster is None or cluster.client_settings != known.cluster.client_settings:
+                known.forget()
+                known.close()
+                del self._sources[number]
+        for number, cluster in clusters.items():
+            source = self._sources.get(number) or self._add(number, cluster)
+            if source is not None:
+                source.flows = {topic: members for (of, topic), members in flows.items() if of == number}
+                source.look()
+        days.ensure(days.today())
+
+    def _add(self, number: int, cluster: Cluster) -> Source | None:
+        """A source for a cluster; None, and a line, where the client does not take its settings."""
+        subject = f"cluster {cluster.name}"
+        try:
+            self._sources[number] = Source(cluster, self._troubles)
+        except KafkaException as error:
+            self._troubles.is_so(subject, f"its settings are refused: {error.args[0].str()}; correct them")
+            return None
+        self._troubles.is_over(subject)
+        return self._sources[number]
+
+    def _beat(self) -> None:
+        """A sign of life, while Kafka answers."""
+        due = time.monotonic() - self._beaten > LOOK_EVERY
+        if due and all(source.answers for source in self._sources.values()):
+            beat(PROCESS, self._note())
+            self._beaten = time.monotonic()
+
+    def _note(self) -> str:
+        partitions = sum(len(source.owned) for source in self._sources.values())
+        return "; ".join(filter(None, (f"reads {partitions} partitions", self._troubles.note())))
+
+    def _without_database(self, error: Exception) -> None:
+        self._troubles.is_so("the database", of_database(error))
+        connection.close()
+        for source in self._sources.values():
+            source.drop()
+        self._looked = 0.0
+        self.stop.wait(self._pause)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,223 @@
+"""The parking topics of one cluster, as far as this process reads them."""
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import structlog
+
+from parking.intake import ownership, positions
+from parking.intake.flows import Flows
+from parking.intake.read import Arrived
+from parking.intake.store import OtherContent, Stored, store
+from parking.intake.trouble import Troubles
+from parking.kafka_in import Fetched, Look, Reader
+from parking.models import Cluster, TopicIncarnation
+from parking.topics import Unreachable
+
+log = structlog.get_logger("intake")
+
+BATCH = 2000
+Name = tuple[str, int]
+"""Topic and partition."""
+
+
+@dataclass(slots=True)
+class Owned:
+    """A partition that this process reads."""
+
+    topic: TopicIncarnation
+    partition: int
+    position_id: int
+    next_offset: int
+
+    @property
+    def place(self) -> positions.Partition:
+        return self.topic.pk, self.partition
+
+
+class Source:
+    """`look` asks the cluster in the background, `arrange` takes the partitions that this process should have, `step`
+    reads one batch of them.
+    """
+
+    def __init__(self, cluster: Cluster, troubles: Troubles) -> None:
+        self.cluster = cluster
+        self.flows: Mapping[str, Flows] = {}
+        self.owned: dict[Name, Owned] = {}
+        self.answers = False
+        self._troubles = troubles
+        self._reader = Reader(cluster.client_settings)
+        self._background = ThreadPoolExecutor(max_workers=1)
+        self._looking: Future[Look] | None = None
+        self._beyond_end: set[Name] = set()
+        self._troubled: set[str] = set()
+
+    @property
+    def subject(self) -> str:
+        return f"cluster {self.cluster.name}"
+
+    def look(self) -> None:
+        """Ask what became of the topics; a cluster that does not answer keeps nobody waiting."""
+        if self._looking is None:
+            self._looking = self._background.submit(self._reader.look, list(self.flows))
+
+    def arrange(self) -> None:
+        """Take up what the last look says, if it has come back."""
+        if self._looking is None or not self._looking.done():
+            return
+        looked, self._looking = self._looking, None
+        try:
+            self._take(self._fit(looked.result()))
+        except Unreachable as error:
+            self.answers = False
+            where = self.cluster.bootstrap_servers
+            self._troubles.is_so(self.subject, f"{error} ({where}); intake goes on by itself when it answers")
+            return
+        self.answers = True
+        self._troubles.is_over(self.subject)
+
+    def step(self, timeout: float) -> int:
+        """Read and store one batch; how many records were new. Raises what `store` raises, and Unreachable."""
+        if not self.owned:
+            return 0
+        fetched = [one for one in self._reader.poll(most=BATCH, timeout=timeout) if self._is_next(one)]
+        if self._reader.lost:
+            self.forget(self._reader.lost)
+            self.look()
+        fetched = self._of_this_life(fetched)
+        return self._store(fetched).records if fetched else 0
+
+    def forget(self, names: set[Name] | None = None) -> None:
+        """Read these partitions, or all, no further until `arrange` has placed them anew. Needs the database."""
+        gone = [name for name in self.owned if names is None or name in names]
+        ownership.give(self.owned.pop(name).position_id for name in gone)
+        self._assign()
+
+    def drop(self) -> None:
+        """The same where the database is gone, and its locks with it."""
+        self.owned = {}
+        self._assign()
+
+    def replaced(self, error: OtherContent) -> None:
+        """Known coordinates came with other bytes: the log was replaced under the same topic id."""
+        owned = next(o for o in self.owned.values() if o.place == error.place[:2])
+        low, _ = self._reader.log(owned.topic.name, owned.partition)
+        reason = f"Topic {owned.topic.name}: records of partition {owned.partition} came with other bytes than before."
+        positions.begin_again(owned.topic, {owned.partition: low}, reason=reason)
+        self.forget()
+        self.look()
+
+    def close(self) -> None:
+        self._background.shutdown(wait=False, cancel_futures=True)
+        self._reader.close()
+
+    # What there is to read
+
+    def _fit(self, look: Look) -> dict[Name, TopicIncarnation]:
+        """The partitions of the topics that are there and fit; a line for each flow whose topic is not."""
+        wanted: dict[Name, TopicIncarnation] = {}
+        faults: dict[str, str] = {}
+        for topic, flows in self.flows.items():
+            fault = _fault(topic, look) or self._reader.refused.pop(topic, "")
+            if fault:
+                faults[f"flow {flows.first.name}"] = f"{fault}; intake takes it up by itself"
+            elif topic in look.topics:
+                life = positions.incarnation(self.cluster, topic, look.ids.get(topic, ""))
+                wanted.update(((topic, number), life) for number in range(look.topics[topic].partitions))
+        self._tell(faults)
+        return wanted
+
+    def _tell(self, faults: dict[str, str]) -> None:
+        for subject, text in faults.items():
+            self._troubles.is_so(subject, text)
+        for subject in self._troubled - faults.keys():
+            self._troubles.is_over(subject)
+        self._troubled = set(faults)
+
+    def _take(self, wanted: dict[Name, TopicIncarnation]) -> None:
+        """Leave what is not wanted, what is another life's, and what is beyond our share; take what is free."""
+        share = ownership.share(len(wanted))
+        stale = {name for name, owned in self.owned.items() if wanted.get(name) != owned.topic}
+        kept = [name for name in sorted(self.owned) if name not in stale]
+        given_back = set(kept[share:])
+        gone = stale | given_back
+        changed = bool(gone)
+        ownership.give(self.owned.pop(name).position_id for name in gone)
+        for name, life in wanted.items():
+            if len(self.owned) >= share:
+                break
+            if name not in self.owned and name not in given_back:
+                changed |= self._own(name, life)
+        if changed:
+            self._assign()
+
+    def _own(self, name: Name, life: TopicIncarnation) -> bool:
+        low, high = self._reader.log(*name)
+        position = positions.position(life, name[1], start=low)
+        if not ownership.take(position.pk):
+            return False
+        position.refresh_from_db()
+        if position.next_offset > high:
+            ownership.give([position.pk])
+            self._beyond_the_end(name, life, position.next_offset, low, high)
+            return False
+        if position.next_offset < low:
+            log.error("%s/%s: records %s to %s are gone before they were read", *name, position.next_offset, low - 1)
+            positions.skip_gap(position, log_start=low)
+        self.owned[name] = Owned(life, name[1], position.pk, max(position.next_offset, low))
+        return True
+
+    def _beyond_the_end(self, name: Name, life: TopicIncarnation, next_offset: int, low: int, high: int) -> None:
+        """The log ends before our position. At the second look (a new leader may lag) it has lost its tail."""
+        if name not in self._beyond_end:
+            self._beyond_end.add(name)
+            return
+        self._beyond_end.discard(name)
+        log.error("%s/%s: the log ends at %s, but was read to %s: it lost its tail", *name, high, next_offset)
+        start = high if life.topic_id else low  # without a topic id it may be another topic altogether
+        reason = f"Topic {name[0]}: partition {name[1]} ends at {high}, but was read to {next_offset} before."
+        positions.begin_again(life, {name[1]: start}, reason=reason)
+
+    def _assign(self) -> None:
+        self._reader.assign({name: owned.next_offset for name, owned in self.owned.items()})
+
+    # What was read
+
+    def _is_next(self, fetched: Fetched) -> bool:
+        owned = self.owned.get((fetched.record.topic, fetched.record.partition))
+        return owned is not None and fetched.record.offset >= owned.next_offset
+
+    def _of_this_life(self, fetched: list[Fetched]) -> list[Fetched]:
+        """Asked after the records came: if a topic's id is still the one we know, so was theirs."""
+        if not fetched:
+            return []
+        ids = self._reader.ids({one.record.topic for one in fetched})
+        another = {n for n, owned in self.owned.items() if n[0] in ids and ids[n[0]] != owned.topic.topic_id}
+        if another:
+            self.forget(another)
+            self.look()
+        return [one for one in fetched if (one.record.topic, one.record.partition) not in another]
+
+    def _store(self, fetched: list[Fetched]) -> Stored:
+        names = {(one.record.topic, one.record.partition) for one in fetched}
+        flows = {self.owned[name].topic.pk: self.flows[name[0]] for name in names}
+        expected = {self.owned[name].place: self.owned[name].next_offset for name in names}
+        arrived = [
+            Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault)
+            for one in fetched
+        ]
+        stored = store(arrived, flows, expected)
+        for one in fetched:
+            self.owned[one.record.topic, one.record.partition].next_offset = one.record.offset + 1
+        return stored
+
+
+def _fault(topic: str, look: Look) -> str:
+    """Why a parking topic cannot be read, and what to do; empty where all is well."""
+    if topic in look.missing:
+        return f"parking topic {topic} does not exist: create it with cleanup.policy=delete"
+    policy = look.topics[topic].cleanup_policy
+    if policy not in (None, "delete"):
+        return f"parking topic {topic} has cleanup.policy={policy}, so that records vanish: set cleanup.policy=delete"
+    return ""

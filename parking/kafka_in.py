@@ -1,0 +1,180 @@
+"""The one module that reads Kafka for the console. Positions are the caller's: it keeps none, and commits nothing.
+
+Partitions are assigned, not subscribed: a group's rebalance cannot take one away in the middle of a batch, and offsets
+that somebody moves in Kafka mean nothing here.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
+from confluent_kafka.admin import OffsetSpec
+
+from parking import topics
+from parking.record import Headers, Record
+from parking.topics import Topic, TopicMissing, Unreachable
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one batch, roughly: memory stays bounded whatever the records are like."""
+_TOPIC_IS_ANOTHER = (
+    KafkaError._AUTO_OFFSET_RESET,
+    KafkaError.OFFSET_OUT_OF_RANGE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._UNKNOWN_TOPIC,
+)
+_SETTINGS: dict[str, Any] = {
+    "group.id": "siding-intake",  # asked for by the client, never joined
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "auto.offset.reset": "error",  # never silently somewhere else: the caller looks what became of the log
+    "isolation.level": "read_committed",
+    "allow.auto.create.topics": False,
+    "queued.max.messages.kbytes": 32 * 1024,
+    "fetch.error.backoff.ms": 100,
+    "log_level": 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One record; `fault` says what of it the client could not read (the record then lacks it)."""
+
+    record: Record
+    fault: str = ""
+
+
+@dataclass(slots=True)
+class Look:
+    """What a cluster says of some topics: those that are there, their ids (KIP-516; empty where it does not tell)."""
+
+    topics: dict[str, Topic] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+
+
+class Reader:
+    """A consumer of one cluster."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._admin = topics.client(settings)
+        self._consumer = Consumer({**_SETTINGS, **settings}, error_cb=_quiet)
+        self._tells_ids: bool | None = None
+        self.lost: set[tuple[str, int]] = set()
+        """Partitions whose position is not in their log any more, or that are gone: reading them has stopped."""
+        self.refused: dict[str, str] = {}
+        """Topics that this user may not read, with what Kafka says."""
+
+    def look(self, names: Collection[str]) -> Look:
+        """What the cluster says of these topics now. Raises Unreachable. May be called from another thread."""
+        look = Look()
+        for name in names:
+            try:
+                look.topics[name] = topics.read_with(self._admin, name, timeout=5)
+            except TopicMissing:
+                look.missing.add(name)
+        look.ids = self.ids(look.topics)
+        return look
+
+    def ids(self, names: Iterable[str]) -> dict[str, str]:
+        """Topic → its id now, without those that are gone. Raises Unreachable."""
+        names = list(names)
+        if not names or not self._has_ids():
+            return dict.fromkeys(names, "")
+        described = self._admin.describe_topics(TopicCollection(names), request_timeout=5)
+        found = {}
+        for name, answer in described.items():
+            try:
+                found[name] = str(answer.result(10).topic_id)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise Unreachable(f"Kafka does not tell about topic {name}: {error.args[0].str()}") from error
+        return found
+
+    def assign(self, places: Mapping[tuple[str, int], int]) -> None:
+        """Read exactly these partitions, each from its offset; what was fetched before is dropped."""
+        self.lost.clear()
+        self._consumer.assign([TopicPartition(topic, number, offset) for (topic, number), offset in places.items()])
+
+    def log(self, topic: str, partition: int) -> tuple[int, int]:
+        """Where the log of a partition begins, and its end. Raises Unreachable."""
+        begins, ends = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        return self._end(topic, partition, begins), self._end(topic, partition, ends)
+
+    def _end(self, topic: str, partition: int, spec: OffsetSpec) -> int:
+        """Asked of the admin client: the consumer may not have heard of a new partition yet."""
+        (answer,) = self._admin.list_offsets({TopicPartition(topic, partition): spec}, request_timeout=5).values()
+        try:
+            return int(answer.result(10).offset)
+        except KafkaException as error:
+            raise Unreachable(f"Kafka does not tell about {topic}/{partition}: {error.args[0].str()}") from error
+
+    def poll(self, *, most: int, timeout: float) -> list[Fetched]:
+        """At most `most` records: as soon as there are some, those that are here; none after `timeout` seconds."""
+        messages = self._consumer.consume(1, timeout)
+        size = sum(map(_size, messages))
+        while messages and len(messages) < most and size < MOST_BYTES:
+            average = max(size // len(messages), 1)
+            more = self._consumer.consume(min(most - len(messages), (MOST_BYTES - size) // average + 1), 0.01)
+            if not more:
+                break
+            messages += more
+            size += sum(map(_size, more))
+        return [_fetched(message) for message in messages if self._is_record(message)]
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def _is_record(self, message: Message) -> bool:
+        error = message.error()
+        if error is None:
+            return True
+        topic, partition = message.topic(), message.partition()
+        if error.code() in _TOPIC_IS_ANOTHER and topic is not None and partition is not None:
+            self.lost.add((topic, partition))
+        elif error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and topic is not None:
+            self.refused[topic] = error.str()
+        return False
+
+    def _has_ids(self) -> bool:
+        if self._tells_ids is None:
+            try:
+                cluster = self._admin.list_topics(timeout=5)
+            except KafkaException as error:
+                raise Unreachable(f"Kafka cannot be reached: {error.args[0].str()}") from error
+            self._tells_ids = not str(cluster.cluster_id).startswith(topics.MOCK)
+        return self._tells_ids
+
+
+def _quiet(_error: KafkaError) -> None:
+    """What the client says of its connections shows in the next look."""
+
+
+def _size(message: Message) -> int:
+    return len(message.value() or b"") + len(message.key() or b"") + 200
+
+
+def _fetched(message: Message) -> Fetched:
+    headers, fault = _headers(message)
+    kind, timestamp = message.timestamp()
+    return Fetched(
+        Record(
+            topic=message.topic() or "",
+            partition=cast("int", message.partition()),
+            offset=cast("int", message.offset()),
+            timestamp_ms=timestamp if kind else -1,
+            key=message.key(),
+            value=message.value(),
+            headers=headers,
+        ),
+        fault,
+    )
+
+
+def _headers(message: Message) -> tuple[Headers, str]:
+    """confluent-kafka raises SystemError for a header name that is not UTF-8, and then gives none of them."""
+    try:
+        return cast("Headers", tuple(message.headers() or ())), ""
+    except (SystemError, UnicodeDecodeError):
+        return (), "The headers cannot be read: a name is not UTF-8. Key and value are kept."

@@ -1,0 +1,260 @@
+"""Intake from the topic to the store, on Apache Kafka: new topics and partitions, gaps, another life of a topic."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
+from django.conf import settings
+from django.db import connection
+
+from parking import headers as packed_headers
+from parking.intake import loop, ownership
+from parking.intake.loop import Intake
+from parking.models import Beat, Cluster, EventState, Flow, Incident, IntakePosition, JournalEntry, TopicIncarnation
+
+from .conftest import Lot, attempt, make_flow, make_lot, value_of
+
+pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch):
+    monkeypatch.setattr(loop, "LOOK_EVERY", 0.2)
+
+
+@pytest.fixture
+def admin(kafka) -> AdminClient:
+    return AdminClient({"bootstrap.servers": kafka})
+
+
+@pytest.fixture
+def flow(make_topic, transactional_db) -> Flow:
+    return declared(make_topic("parking"))
+
+
+def declared(topic: str, name="payments", **changes) -> Flow:
+    Cluster.objects.get_or_create(name="main", defaults={"bootstrap_servers": settings.KAFKA_BOOTSTRAP_SERVERS})
+    return make_flow(name, parking_topic=topic, **changes)
+
+
+def lot_of(flow: Flow) -> Lot:
+    """Records of the flow; that its topic exists is for intake to find out."""
+    lot = make_lot(flow)
+    lot.topic.delete()
+    return lot
+
+
+def send(flow: Flow, *arrived, partition=None):
+    producer = Producer({"bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS})
+    for one in arrived:
+        record = one.record
+        where = record.partition if partition is None else partition
+        producer.produce(
+            flow.parking_topic,
+            record.value,
+            record.key,
+            where,
+            headers=list(record.headers),
+            timestamp=record.timestamp_ms,
+        )
+    assert producer.flush(30) == 0
+
+
+def until(condition: Callable[[], object], *intakes: Intake, seconds=20.0):
+    """Turn until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        for intake in intakes:
+            intake.turn()
+
+
+@pytest.fixture
+def intake():
+    intake = Intake()
+    yield intake
+    intake.close()
+
+
+def stored(count: int) -> Callable[[], bool]:
+    return lambda: EventState.objects.count() == count
+
+
+def test_exact_bytes_from_the_topic(flow, intake):
+    lot = lot_of(flow)
+    headers = (("a", None), ("a", b""), ("ä", b"\x00\xff"), ("a", b"1"))
+    send(
+        flow,
+        lot.poison("e1", 10, key=b"k\x00", value=b"\x00\xff", headers=headers, attempts=(attempt(),)),
+        lot.held("e2", 11),
+    )
+    until(stored(2), intake)
+    event = EventState.objects.get(event__event_id="e1")
+    assert packed_headers.unpack(event.payload.headers) == headers
+    assert (bytes(event.payload.key or b""), value_of(event)) == (b"k\x00", b"\x00\xff")
+    assert event.event.unreadable_reason == ""
+    assert event.event.parked_at.year == 2026
+    until(lambda: Beat.objects.filter(process="intake", note="reads 1 partitions").exists(), intake)
+
+
+def test_what_was_there_before_and_new_partitions_are_read_from_their_beginning(flow, intake, admin):
+    """Case ING-14."""
+    lot = lot_of(flow)
+    send(flow, *(lot.poison(f"e{n}", n) for n in range(10)))
+    until(stored(10), intake)
+    admin.create_partitions([NewPartitions(flow.parking_topic, 3)])[flow.parking_topic].result(30)
+    time.sleep(0.5)
+    send(flow, *(lot.poison(f"n{n}", 100 + n) for n in range(3)), partition=2)
+    until(stored(13), intake)
+
+
+def test_a_topic_that_comes_later_is_taken_up_while_others_go_on(flow, intake, admin, caplog):
+    late = declared("late-" + flow.parking_topic, "late")
+    send(flow, lot_of(flow).poison("e1", 1))
+    until(stored(1), intake)
+    (line,) = {r.getMessage() for r in caplog.records if "late" in r.getMessage()}
+    assert "does not exist: create it with cleanup.policy=delete" in line
+    until(lambda: "late" in Beat.objects.get(process="intake").note, intake)
+    admin.create_topics([NewTopic(late.parking_topic, 1, 1)])[late.parking_topic].result(30)
+    send(late, lot_of(late).poison("e1", 1))
+    until(stored(2), intake)
+    assert "flow late: works again" in caplog.text
+    admin.delete_topics([late.parking_topic])
+
+
+def test_a_compacted_topic_is_refused_until_it_is_mended(make_topic, intake, admin, caplog):
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
+
+    topic = make_topic("compacted", **{"cleanup.policy": "compact"})
+    flow = declared(topic)
+    send(flow, lot_of(flow).poison("e1", 1))
+    until(lambda: "set cleanup.policy=delete" in caplog.text, intake)
+    assert EventState.objects.count() == 0
+    mend = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
+    change = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[mend])
+    admin.incremental_alter_configs([change])[change].result(30)
+    until(stored(1), intake)
+
+
+def test_a_topic_that_is_created_again_is_read_anew(flow, intake, admin):
+    """Case ING-15."""
+    lot = lot_of(flow)
+    send(flow, *(lot.poison(f"old{n}", n, key=b"%d" % n) for n in range(10)))
+    until(stored(10), intake)
+    admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
+    time.sleep(1)
+    admin.create_topics([NewTopic(flow.parking_topic, 1, 1)])[flow.parking_topic].result(30)
+    send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 24)))
+    until(stored(14), intake, seconds=40)
+    old, new = TopicIncarnation.objects.order_by("id")
+    assert old.topic_id != new.topic_id
+    assert "created again" in JournalEntry.objects.get(verb="gap").reason
+    assert Incident.objects.get(kind="gap").flow == flow
+
+
+def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin):
+    """Our old position lies inside the new log: only the topic's id tells."""
+    lot = lot_of(flow)
+    send(flow, *(lot.poison(f"old{n}", n, key=b"%d" % n) for n in range(3)))
+    until(stored(3), intake)
+    admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
+    time.sleep(1)
+    admin.create_topics([NewTopic(flow.parking_topic, 1, 1)])[flow.parking_topic].result(30)
+    send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 32)))
+    until(stored(15), intake, seconds=40)
+
+
+def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
+    lot = lot_of(flow)
+    send(flow, *(lot.poison(f"e{n}", n) for n in range(5)))
+    until(stored(5), intake)
+    position = IntakePosition.objects.get()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_unlock_all()")
+    intake.close()
+    send(flow, *(lot.poison(f"e{n}", n) for n in range(5, 12)))
+    admin.delete_records([TopicPartition(flow.parking_topic, 0, 9)])[TopicPartition(flow.parking_topic, 0, 9)].result(
+        30
+    )
+    again = Intake()
+    until(stored(8), again)
+    position.refresh_from_db()
+    assert position.next_offset == 12
+    entry = JournalEntry.objects.get(verb="gap")
+    assert (entry.detail["from"], entry.detail["to"]) == (5, 8)
+    assert Incident.objects.get(kind="gap").summary == entry.reason
+
+
+def test_offsets_that_somebody_moved_change_nothing(flow, intake):
+    """Case ING-13: read twice, stored once."""
+    lot = lot_of(flow)
+    send(flow, *(lot.poison(f"e{n}", n, key=b"%d" % n) for n in range(20)))
+    until(stored(20), intake)
+    IntakePosition.objects.update(next_offset=0)
+    send(flow, lot.poison("last", 99, key=b"last"))
+    until(stored(21), intake)
+    assert sum(event.attempts.count() for event in EventState.objects.all()) == 21
+    assert IntakePosition.objects.get().next_offset == 21
+
+
+def test_aborted_transactions_are_no_records_and_no_gap(flow, intake, kafka):
+    lot = lot_of(flow)
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": flow.parking_topic})
+    producer.init_transactions(30)
+    for name, ends in (("aborted", producer.abort_transaction), ("committed", producer.commit_transaction)):
+        producer.begin_transaction()
+        record = lot.poison(name, 1, key=name.encode()).record
+        producer.produce(flow.parking_topic, record.value, record.key, headers=list(record.headers))
+        producer.flush(30)
+        ends(30)
+    send(flow, lot.poison("after", 2, key=b"after"))
+    until(lambda: EventState.objects.filter(event__event_id="after").exists(), intake)
+    assert {e.event.event_id for e in EventState.objects.all()} == {"committed", "after"}
+    assert not JournalEntry.objects.filter(verb="gap").exists()
+
+
+def test_two_processes_share_the_partitions(make_topic, intake, transactional_db, variables):
+    import subprocess
+    import sys
+
+    flow = declared(make_topic("shared", partitions=4))
+    lot = lot_of(flow)
+    other = subprocess.Popen([sys.executable, "manage.py", "intake"], env=variables, stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: Beat.objects.filter(process="intake").count() == 2, intake, seconds=40)
+        until(lambda: Beat.objects.filter(note="reads 2 partitions").count() == 2, intake, seconds=30)
+        for partition in range(4):
+            send(
+                flow,
+                *(lot.poison(f"{partition}-{n}", n, key=b"%d" % partition) for n in range(50)),
+                partition=partition,
+            )
+        until(stored(200), intake, seconds=30)
+        other.kill()
+        other.wait(10)
+        for partition in range(4):
+            send(
+                flow,
+                *(lot.poison(f"again {partition}-{n}", 100 + n, key=b"%d" % partition) for n in range(5)),
+                partition=partition,
+            )
+        Beat.objects.filter(pid=other.pid).delete()  # else its silence has to be waited for
+        until(stored(220), intake, seconds=40)
+    finally:
+        other.kill()
+        other.wait(10)
+    assert ownership.share(4) == 4
+
+
+def test_two_that_believe_they_own_a_partition_store_it_once(flow, intake, monkeypatch):
+    monkeypatch.setattr(ownership, "take", lambda position: True)
+    monkeypatch.setattr(ownership, "share", lambda partitions: partitions)
+    other = Intake()
+    lot = lot_of(flow)
+    for batch in range(10):
+        send(flow, *(lot.poison(f"{batch}-{n}", batch * 100 + n) for n in range(20)))
+        until(stored((batch + 1) * 20), intake, other)
+    assert sum(event.attempts.count() for event in EventState.objects.all()) == 200
