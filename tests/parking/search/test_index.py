@@ -1,0 +1,100 @@
+"""What is indexed, when it is indexed anew, and what it says about itself."""
+
+import pytest
+from django.core.management import call_command
+
+from parking.models import Beat, EventSearch, EventState, IndexedDay, IndexPosition
+from parking.search import document, follow, position
+from tests.parking.intake.conftest import attempt
+
+
+def test_what_is_indexed_is_counted_by_flow_and_day(shelf):
+    shelf.park("e-1")
+    shelf.park("e-2", key=b"k2")
+    shelf.park("e-3", flow="orders")
+    assert position.lag().events == 3
+    assert shelf.index() == 3
+    assert dict(IndexedDay.objects.values_list("flow__name", "events")) == {"payments": 2, "orders": 1}
+    assert shelf.index() == 0
+    assert position.lag() == position.Lag(0, None)
+
+
+def test_the_words_of_a_later_attempt_are_found(shelf):
+    """A held event that fails in a replay has its first error only then."""
+    shelf.park("e-1")
+    lot = shelf.lots["payments"]
+    lot.store(lot.held("e-2", 9))
+    shelf.index()
+    assert shelf.found("LaterError") == []
+    lot.store(lot.answer("failed", "e-2", token=5, attempts=(attempt(2, "LaterError", "quite another thing"),)))
+    assert shelf.index() == 1
+    assert shelf.found("LaterError another") == ["e-2"]
+    assert shelf.ask("x").events == 2
+
+
+def test_attempts_that_come_with_their_event_cost_nothing_more(shelf):
+    for number in range(5):
+        shelf.park(f"e-{number}", key=f"k{number}".encode())
+    assert shelf.index() == 5
+
+
+def test_a_payload_that_is_too_long_is_read_in_part_and_says_so(shelf, monkeypatch):
+    monkeypatch.setattr(document, "MOST_CHARACTERS", 100)
+    shelf.park("e-1", value=b'{"first": "beginning", "text": "' + b"word " * 100 + b'", "last": "end-of-it"}')
+    shelf.index()
+    assert shelf.found("beginning") == ["e-1"]
+    assert shelf.found("end-of-it") == []
+    assert shelf.ask("x").cut == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, b"", b"\0\1\2 findme \xff", b'{"a": findme', b'{"a": "findme \\ud83d \\u0000"}', b'"findme"',
+        b"[" * 9000 + b"findme",
+        b'{"n": 1e999999, "big": ' + b"9" * 5000 + b', "x": "findme"}', "\ufefffindme".encode(), b'{"findme": NaN}',
+    ],
+)  # fmt: skip
+def test_whatever_the_payload_is_it_is_indexed(shelf, value):
+    shelf.park("e-1", value=value)
+    shelf.index()
+    assert shelf.found("findme") == ([] if not value else ["e-1"])
+
+
+def test_the_same_index_comes_out_when_it_is_made_anew(shelf):
+    shelf.park("e-1", value='{"a": "注文番号 ab-12"}'.encode())
+    shelf.index()
+    before = list(EventSearch.objects.values())
+    counted = list(IndexedDay.objects.values("flow", "day", "events"))
+    EventSearch.objects.all().delete()
+    IndexedDay.objects.all().delete()
+    IndexPosition.objects.update(event_id=0, attempt_id=0)
+    shelf.index()
+    assert list(EventSearch.objects.values()) == before
+    assert list(IndexedDay.objects.values("flow", "day", "events")) == counted
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_indexes_and_beats(shelf, capsys):
+    shelf.park("e-1")
+    call_command("index", "--once")
+    assert "1 events indexed" in capsys.readouterr().out
+    assert shelf.found("broken") == ["e-1"]
+    assert Beat.objects.get(process="index").note == "1 events behind"
+
+
+def test_a_writer_that_does_not_end_is_reported_and_waited_for(shelf, monkeypatch, caplog):
+    shelf.park("e-1")
+
+    def final():
+        raise position.Writing([4711])
+
+    monkeypatch.setattr(position, "final", final)
+    one = follow.Follow()
+    one.turn()
+    one.turn()
+    assert caplog.text.count("4711") == 1
+    assert EventState.objects.count() == 1
+    monkeypatch.undo()
+    one.turn()
+    assert one.indexed == 1

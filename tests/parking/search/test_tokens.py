@@ -1,0 +1,62 @@
+"""Words: what is asked is among what is indexed, for every text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parking.search.tokens import folded, hashed, sought, words
+
+
+@given(st.text())
+def test_a_text_is_found_by_itself(text):
+    assert set(sought(text)) <= set(words(text))
+
+
+@given(st.lists(st.text(min_size=1), min_size=1))
+def test_a_text_is_found_by_each_of_its_lines(lines):
+    whole = set(words("\n".join(lines)))
+    for line in lines:
+        assert set(sought(line)) <= whole
+
+
+@given(st.text())
+def test_case_does_not_matter(text):
+    assert folded(text) == folded(folded(text))
+    assert folded(text.upper()) == folded(text.upper().lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "not_asked"),
+    [
+        (
+            "com.example.PaymentError",
+            ["paymenterror", "com.example.paymenterror", "example"],
+            ["com.example", "payment"],
+        ),
+        ("http://h/orders/ab-12?x=1", ["ab-12", "orders", "12"], ["ab-1"]),
+        ("user@example.org", ["example.org", "user"], []),
+        ("It failed: ab-12.", ["ab-12", "failed"], ["ab-12."]),
+        ("注文番号-42", ["注", "注文", "番号", "42"], ["注番"]),
+        ("한국어", ["한국", "국어"], []),
+        ("ไทยภาษา", ["ไท"], []),
+        ("हिन्दी", ["हिन्दी"], []),
+        ("a\u200bb\ufffdc", ["a", "b", "c"], ["abc"]),
+        ("ﬁne Ｆｕｌｌ ①", ["fine", "full", "1"], []),
+        ("100 %", ["100", "%"], ["100%"]),
+    ],
+)
+def test_words(text, asked, not_asked):
+    found = set(words(text))
+    assert set(asked) <= found
+    assert not set(not_asked) & found
+
+
+def test_pairs_are_asked_for_where_there_are_no_blanks():
+    assert sought("注文番号") == ["注文", "文番", "番号"]
+    assert sought("注") == ["注"]
+
+
+def test_the_same_word_is_another_number_in_another_flow():
+    assert hashed(1, "word") != hashed(2, "word")
+    assert hashed(1, "word") == -615782261024557515  # stored: it must never change
+    assert hashed(1, "w" * 100) == hashed(1, "w" * 100)
