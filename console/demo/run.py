@@ -93,6 +93,8 @@ class Demo:
     def check(self, say: Callable[[str], None]) -> int:
         """Run the check beside everything else; its exit status, or 1 where a process died meanwhile."""
         status = self._run("check", processes.CHECK, say).popen.returncode
+        for child in self.processes.children if status else []:
+            say(child.process.log_tail(4) if child.process else f"{child.name} is not running")
         if self.deaths:
             say(f"CHECK FAILED: these processes died by themselves: {', '.join(self.deaths)}.")
         return status or (1 if self.deaths else 0)

@@ -67,12 +67,12 @@ class Process:
                 raise ServerDied(f"{self.name} was not ready after {seconds:.0f} s.\n{self.log_tail()}")
             time.sleep(0.05)
 
-    def log_tail(self) -> str:
+    def log_tail(self, count: int = LOG_LINES) -> str:
         """The last lines that this run wrote."""
         with self.log.open("rb") as log:
             log.seek(self._log_start)
             lines = log.read()[-20_000:].decode(errors="replace").splitlines()
-        return "\n".join([f"Last lines of {self.log}:", *(f"  {line}" for line in lines[-LOG_LINES:])])
+        return "\n".join([f"Last lines of {self.log}:", *(f"  {line}" for line in lines[-count:])])
 
     def stop(self, *, seconds: float = 10) -> None:
         """Asks the process to end; kills its whole session when it does not."""

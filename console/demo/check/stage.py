@@ -76,10 +76,10 @@ class Key:
     def event_state(self, event_id: str) -> EventState:
         return EventState.objects.select_related("event", "payload").get(flow=self.stage.flow, event__event_id=event_id)
 
-    def effects(self) -> list[tuple[str, bytes]]:
-        """Event id and fingerprint of each effect on this account, in the order in which they were written."""
+    def effects(self) -> list[tuple[str, str]]:
+        """Event id and fingerprint (hex) of each effect on this account, in the order in which they were written."""
         written = seen.effects(self.stage.database_url, accounts=[self.account])
-        return [(effect.event_id, effect.fingerprint) for effect in written]
+        return [(effect.event_id, effect.fingerprint.hex()) for effect in written]
 
     def wait_track(self, what: str, *expected: tuple[Message | str, str, str]) -> None:
         """Wait until the quarantine has exactly these events: message or event id, kind, state."""
@@ -117,8 +117,8 @@ class Key:
         report.same(f"{self.account}: its steps are {', '.join(steps)}", expected=list(steps), actual=states)
 
 
-def digest(message: Message) -> bytes:
-    return fingerprint(message.key, message.value, headers(message))
+def digest(message: Message) -> str:
+    return fingerprint(message.key, message.value, headers(message)).hex()
 
 
 def headers(message: Message) -> Headers:
