@@ -5,23 +5,29 @@ belongs to a database session: it falls with the connection of a watch that is c
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from django.db import Error, close_old_connections, connection
+from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
 from parking.beat import beat
+from parking.intake.trouble import of_database
 from replay import expire, recover
 
 log = logging.getLogger(__name__)
 
 LOCK = 0x51D1_3A7C
-STEPS: tuple[Callable[[], int], ...] = (expire.expire_due, recover.recover, recover.settle_late)
+Step = Callable[[], int]
+STEPS: tuple[Step, ...] = (expire.expire_due, recover.recover, recover.settle_late)
 
 
 class Watch:
-    """One watch. `once` is one round; it never raises for a database, Redis or Kafka that is away."""
+    """One watch. `once` is one round; it never raises for a database, Redis or Kafka that is away.
 
-    def __init__(self) -> None:
+    `first` are steps of the layer above, done before ours: people are told before anything is put right.
+    """
+
+    def __init__(self, first: Sequence[Step] = ()) -> None:
+        self._steps = (*first, *STEPS)
         self._works = False
         self._away = ""
 
@@ -51,14 +57,20 @@ class Watch:
             return bool(cursor.fetchone()[0])
 
     def _round(self) -> None:
-        for step in STEPS:
-            moved = step()
-            if moved:
-                log.info("watch: %s: %s", step.__name__, moved)
+        for step in self._steps:
+            try:
+                moved = step()
+            except (OperationalError, InterfaceError):
+                raise  # the database is away, for every step
+            except Exception:
+                log.exception("watch: %s failed; the other steps go on, and it is tried again", step.__name__)
+            else:
+                if moved:
+                    log.info("watch: %s: %s", step.__name__, moved)
 
     def _lost(self, error: Error) -> None:
         self._works = False
-        line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        line = of_database(error, "watch")
         if line != self._away:
             log.warning("watch: the database cannot be used, trying again: %s", line)
         self._away = line
