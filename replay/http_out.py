@@ -68,17 +68,17 @@ def post(
     body: bytes,
     headers: Mapping[str, str],
     *,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     resolver: Resolver = resolve,
     tls: ssl.SSLContext | None = None,
 ) -> Answer:
     """POST `body` and return the answer, whatever its status.
 
     Raises Forbidden if the URL, or an address that it leads to now, may not be called, NoAnswer if nothing came back
-    within `seconds`, looking up, connecting and reading together.
+    within `seconds` (10 unless told otherwise), looking up, connecting and reading together.
     """
     parsed = destination.parse(url)
-    pinned = _Pinned(parsed, time.monotonic() + seconds, resolver)
+    pinned = _Pinned(parsed, time.monotonic() + (SECONDS if seconds is None else seconds), resolver)
     fields = [(name.encode(), value.encode()) for name, value in headers.items()]
     try:
         with (

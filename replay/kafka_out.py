@@ -148,8 +148,7 @@ def _producer(cluster: Cluster, topic: str, largest: int) -> Producer:
                 "topic.metadata.propagation.max.ms": 3_000,  # a topic that is missing this long is missing
                 "linger.ms": 0,
                 "log_level": 2,  # every failure is in its Delivery
-                **cluster.settings,
-                "bootstrap.servers": cluster.bootstrap_servers,
+                **cluster.client_settings,
                 "client.id": "siding-replay",
                 "enable.idempotence": True,  # acks=all, no duplicates, no reordering
                 "enable.gapless.guarantee": True,  # after an error nothing overtakes
@@ -161,7 +160,7 @@ def _producer(cluster: Cluster, topic: str, largest: int) -> Producer:
 
 
 def _identity(cluster: Cluster, topic: str, largest: int) -> tuple[object, ...]:
-    return os.getpid(), cluster.bootstrap_servers, repr(sorted(cluster.settings.items())), topic, largest
+    return os.getpid(), repr(sorted(cluster.client_settings.items())), topic, largest
 
 
 def _discard(cluster: Cluster, topic: str, largest: int, producer: Producer) -> None:

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.utils import timezone
 
+from parking import journal
 from parking.models import EventState, Outcome
 from replay import follow, sending, settle, states, targets
 from replay import lease as leases
-from replay.end import end
+from replay.end import WORKER, end
 from replay.follow import RESTORED
 from replay.lease import Lease
 from replay.models import Replay
@@ -126,4 +127,17 @@ def _still_held(replay: Replay, answer: Outcome) -> str:
             release_sends=0,
             waiting_for="",
         )
+        _tell(replay, len(next_ones.events))
     return next_ones.waiting_for
+
+
+def _tell(replay: Replay, count: int) -> None:
+    journal.write(
+        actor=WORKER,
+        verb="follow",
+        flow=replay.flow,
+        quarantine_id=replay.quarantine_id,
+        replay_id=replay.pk,
+        reason="They were held while the replay ran, and its plan lets them follow.",
+        detail={"events": count},
+    )

@@ -3,7 +3,7 @@
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from parking import quarantine
+from parking import journal, quarantine
 from parking.errors import Conflict, Refused
 from replay import expire, plan, settle, states, targets, token
 from replay import lease as leases
@@ -55,6 +55,15 @@ def _start(replay: Replay, topic: Topic | None, refusal: str) -> None:
     refusal = refusal or _not_approved(replay)
     if refusal:
         end(replay, "stopped", reason=refusal)
+        return
+    journal.write(
+        actor=WORKER,
+        verb="start",
+        flow=replay.flow,
+        quarantine_id=replay.quarantine_id,
+        replay_id=replay.pk,
+        detail={"token": number, "worker": replay.lease_owner},
+    )
 
 
 def _not_approved(replay: Replay) -> str:

@@ -5,10 +5,12 @@ import os
 import socket
 
 from celery import shared_task
-from django.db import DatabaseError, OperationalError, close_old_connections, transaction
+from django.conf import settings
+from django.db import Error, close_old_connections, transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError as QueueDown
 
+from parking.intake.trouble import of_database
 from replay.models import Replay
 
 log = logging.getLogger(__name__)
@@ -19,15 +21,13 @@ def advance(replay_id: int) -> None:
     """Drive one replay for a short while, then queue itself again if there is more to do."""
     from replay import run
 
+    owner = f"{socket.gethostname()}:{os.getpid()}"
     try:
-        due_in = run.advance(replay_id, owner=f"{socket.gethostname()}:{os.getpid()}")
-    except OperationalError as error:
-        log.warning("replay %s waits: the database cannot be used (%s); watch will queue it again", replay_id, error)
+        due_in = run.advance(replay_id, owner=owner, seconds=settings.REPLAY_TICK_SECONDS)
+    except Error as error:  # not raised: a traceback could quote a row
+        log.warning("replay %s waits, watch will queue it again: %s", replay_id, of_database(error, "watch"))
         close_old_connections()
         return
-    except DatabaseError:
-        log.exception("replay %s: the database refused a write", replay_id)
-        raise
     if due_in is not None:
         enqueue(replay_id, countdown=due_in)
 

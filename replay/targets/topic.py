@@ -27,9 +27,8 @@ class Topic:
 
 def read(cluster: Cluster, name: str) -> Topic:
     """The topic of that name. Raises Refused if there is none, Unreachable if nobody answers."""
-    settings = {**cluster.settings, "bootstrap.servers": cluster.bootstrap_servers}
     try:
-        found = topics.read(settings, name, timeout=SECONDS)
+        found = topics.read(cluster.client_settings, name, timeout=SECONDS)
     except topics.TopicMissing:
         raise Refused(
             f"Topic {name} does not exist on cluster {cluster.name}: create it or correct the flow."

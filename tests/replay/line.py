@@ -39,7 +39,26 @@ class Line:
     def __init__(self, kafka: str, make_topic: Callable[..., str], folder: Path, **changes: object) -> None:
         self.flow = _flow(kafka, make_topic("replay", partitions=PARTITIONS), **changes)
         self.database = folder / f"{self.flow.name}.db"
-        kit = KitFlow(
+        self.kafka = kafka
+        self.make_topic = make_topic
+        self.published: list[Wire] = []
+        self.store = Store(self.flow)
+        self.ledger = SqliteLedger(str(self.database))
+        self.ledger.prepare()
+        self._sql("CREATE TABLE effect (event_id TEXT, value BLOB, token INTEGER)")
+        self.gate = Gate(self.kit(), self.ledger)
+        self._outbox = Outbox(self.flow.name, self.ledger, self)
+        self.process = Process(self.gate, self._outbox, self.handler, Retries(attempts=1))
+        self.replayed: list[Record] = []
+        self._reader = _reader(kafka, self.flow.replay_topic)
+        self._offset = 0
+        self._began = int(time.time() * 1000)
+
+    # The consumer's side
+
+    def kit(self) -> KitFlow:
+        """The flow as its consumer knows it."""
+        return KitFlow(
             name=self.flow.name,
             source_topic=self.flow.source_topic,
             parking_topic=self.flow.parking_topic,
@@ -48,22 +67,6 @@ class Line:
             key_rule=self.flow.key_rule,
             promise=self.flow.promise,
         )
-        self.kafka = kafka
-        self.make_topic = make_topic
-        self.published: list[Wire] = []
-        self.store = Store(self.flow)
-        self.ledger = SqliteLedger(str(self.database))
-        self.ledger.prepare()
-        self._sql("CREATE TABLE effect (event_id TEXT, value BLOB, token INTEGER)")
-        self.gate = Gate(kit, self.ledger)
-        self._outbox = Outbox(kit.name, self.ledger, self)
-        self.process = Process(self.gate, self._outbox, self.handler, Retries(attempts=1))
-        self.replayed: list[Record] = []
-        self._reader = _reader(kafka, self.flow.replay_topic)
-        self._offset = 0
-        self._began = int(time.time() * 1000)
-
-    # The consumer's side
 
     def publish(self, hold_key: bytes, wire: Wire) -> None:
         """The kit's publisher: what a parking topic would take."""
