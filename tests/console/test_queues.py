@@ -77,6 +77,7 @@ def test_the_notifier_goes_on_by_itself_after_redis_was_away(start, server, tmp_
     with redis.Redis.from_url(_next_database(server.address)) as client:
         alerts = rq.Queue("alerts", connection=client)
         assert done(alerts.enqueue("math.sqrt", 4))
+        wait_until(lambda: [worker.get_state() for worker in rq.Worker.all(client)] == ["idle"])
         server.stop()
         time.sleep(1)
         server.start(tmp_path / "redis")
