@@ -13,7 +13,7 @@ LOCK = 0x51D1_0DA7
 def ensure(first: date, ahead: int = AHEAD) -> None:
     """Makes the partitions of `first` and of the days after it, where they are missing."""
     wanted = [first + timedelta(days) for days in range(ahead + 1)]
-    missing = [day for day in wanted if not _exists(day)]
+    missing = _missing(wanted)
     if missing:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # two processes at midnight
@@ -27,15 +27,40 @@ def today() -> date:
     return timezone.now().date()
 
 
-def _exists(day: date) -> bool:
+def _missing(days: list[date]) -> list[date]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [f"{TABLES[-1]}_{day:%Y%m%d}"])
-        return bool(cursor.fetchone()[0])
+        names = [f"{TABLES[-1]}_{day:%Y%m%d}" for day in days]
+        cursor.execute("SELECT to_regclass(name) IS NOT NULL FROM unnest(%s::text[]) AS wanted (name)", [names])
+        return [day for day, (there,) in zip(days, cursor.fetchall(), strict=True) if not there]
 
 
 def _statement(table: str, day: date) -> str:
-    start = datetime.combine(day, time.min, UTC)
+    start, end = bounds(day)
     return (
         f"CREATE TABLE IF NOT EXISTS {table}_{day:%Y%m%d} PARTITION OF {table} "
-        f"FOR VALUES FROM ('{start.isoformat()}') TO ('{(start + timedelta(1)).isoformat()}')"
+        f"FOR VALUES FROM ('{start.isoformat()}') TO ('{end.isoformat()}')"
     )
+
+
+def existing() -> list[date]:
+    """The days that have partitions, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT substring(c.relname FROM '\\d{8}$') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "
+            "WHERE i.inhparent = %s::regclass ORDER BY 1",
+            [TABLES[0]],
+        )
+        return [datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC).date() for (day,) in cursor.fetchall() if day]
+
+
+def bounds(day: date) -> tuple[datetime, datetime]:
+    """The first moment of a day and that of the next one."""
+    start = datetime.combine(day, time.min, UTC)
+    return start, start + timedelta(1)
+
+
+def drop(day: date) -> None:
+    """Drops the partitions of a day. Locks the tables until the caller's transaction ends."""
+    with connection.cursor() as cursor:
+        for table in TABLES:
+            cursor.execute(f"DROP TABLE IF EXISTS {table}_{day:%Y%m%d}")

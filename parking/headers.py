@@ -1,13 +1,25 @@
 """Ordered headers on one byte string: order, repeats and nulls are kept (columns `headers` and `raw_headers`)."""
 
+from functools import lru_cache
+
 from parking import fields
 from parking.malformed import Malformed
 from parking.record import Headers
 
+SHORT = 64
+_NULL = fields.pack([None])
+
 
 def pack(headers: Headers) -> bytes:
     """Names and values in turn (`parking.fields`); names as UTF-8, half a surrogate pair included."""
-    return fields.pack(part for name, value in headers for part in (name.encode("utf-8", "surrogatepass"), value))
+    packed: list[bytes] = []
+    for name, value in headers:
+        packed.append(_short_name(name) if len(name) < SHORT else _name(name))
+        if value is None:
+            packed.append(_NULL)
+        else:
+            packed += (len(value).to_bytes(8, "big"), value)
+    return b"".join(packed)
 
 
 def unpack(packed: bytes | memoryview) -> Headers:
@@ -16,10 +28,17 @@ def unpack(packed: bytes | memoryview) -> Headers:
     names, values = parts[::2], parts[1::2]
     if len(names) != len(values):
         raise Malformed("headers", "a value for each name", f"{len(names)} names, {len(values)} values")
-    return tuple((_name(name), value) for name, value in zip(names, values, strict=True))
+    return tuple((_unpacked_name(name), value) for name, value in zip(names, values, strict=True))
 
 
-def _name(name: bytes | None) -> str:
+def _name(name: str) -> bytes:
+    return fields.pack([name.encode("utf-8", "surrogatepass")])
+
+
+_short_name = lru_cache(maxsize=4096)(_name)  # the same names come with every record; long ones are not worth the room
+
+
+def _unpacked_name(name: bytes | None) -> str:
     if name is None:
         raise Malformed("headers", "a name", None)
     return name.decode("utf-8", "surrogatepass")

@@ -1,7 +1,9 @@
 """Dead letters in every dialect that we know, one module each. To add one: `docs/dialects.md`.
 
-A dialect has `FRAMEWORK`, `reads(record)` (is the newest failure in it of this family?) and `read(record)`.
+A dialect is a module with what `Dialect` says: `reads` asks whether the newest failure in a record is of its family.
 """
+
+from typing import Protocol
 
 from parking.dialects import native, spring
 from parking.dialects.reading import UNATTRIBUTED, Reading, Unreadable, unattributed
@@ -10,7 +12,17 @@ from parking.record import Record
 
 __all__ = ["DIALECTS", "UNATTRIBUTED", "Reading", "Unreadable", "identify"]
 
-DIALECTS = (native, spring)
+
+class Dialect(Protocol):
+    """A module of this package."""
+
+    FRAMEWORK: str
+
+    def reads(self, record: Record) -> bool: ...
+    def read(self, record: Record) -> Reading: ...
+
+
+DIALECTS: tuple[Dialect, ...] = (native, spring)
 """In the order in which they are asked; the first one counts."""
 
 

@@ -1,11 +1,13 @@
 """Our own records on the parking topic (DESIGN section 5): poison and held events, and outcomes."""
 
 from dataclasses import replace
+from typing import Any
 
 from parking import error_group
 from parking.attempt import Attempt
 from parking.dialects.reading import DEAD_LETTER, OUTCOME, Reading, Unreadable
-from parking.fingerprint import fingerprint
+from parking.fingerprint import of_packed
+from parking.headers import pack
 from parking.malformed import Malformed
 from parking.record import Record
 from parking.wire import Announcement, Outcome, decode_parking, is_siding, names
@@ -42,7 +44,8 @@ def _decode(record: Record) -> tuple[Announcement | Outcome, tuple[str, ...]]:
 
 
 def _announcement(parked: Announcement, doubts: tuple[str, ...]) -> Reading:
-    if not parked.pointer and fingerprint(parked.key, parked.value, parked.headers) != parked.fingerprint:
+    packed = pack(parked.headers)
+    if not parked.pointer and of_packed(parked.key, parked.value, packed) != parked.fingerprint:
         doubts = (*doubts, "The bytes are not those that the consumer took the fingerprint of.")
     source, last = parked.source, _last(parked.attempts)
     return Reading(
@@ -56,6 +59,7 @@ def _announcement(parked: Announcement, doubts: tuple[str, ...]) -> Reading:
         consumer_group=parked.consumer_group or None,
         payload_missing=parked.pointer,
         original_headers=parked.headers,
+        packed_headers=packed,
         wire=parked,
         doubts=doubts,
         **_failure(parked.attempts, last),
@@ -74,7 +78,7 @@ def _outcome(outcome: Outcome, doubts: tuple[str, ...]) -> Reading:
     )
 
 
-def _failure(attempts: tuple[Attempt, ...], last: Attempt | None) -> dict[str, object]:
+def _failure(attempts: tuple[Attempt, ...], last: Attempt | None) -> dict[str, Any]:
     if last is None:
         return {}
     return {

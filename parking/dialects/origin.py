@@ -1,6 +1,6 @@
 """The oldest position that a record carries, of whatever family: where its first failure happened (dlq formats, §1)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from parking.dialects.values import decimal, int32, int64, text
@@ -35,19 +35,19 @@ _FAMILIES = (
 )
 
 
+_BY_TOPIC = {f"{names.prefix}topic": names for names in _FAMILIES}
+
+
 def oldest(headers: Headers) -> Position | None:
     """The position that was written first, None if there is none. SmallRye alone writes the newest in front."""
-    found = [place for names in _FAMILIES for place in _places(headers, names)]
-    return min(found)[1] if found else None
-
-
-def _places(headers: Headers, names: _Names) -> Iterator[tuple[int, Position]]:
-    topics = [place for place, (name, _) in enumerate(headers) if name == f"{names.prefix}topic"]
-    if topics:
-        place = topics[-1] if names.newest_first else topics[0]
-        position = _position(headers[place:], names)
-        if position is not None:
-            yield topics[0], position
+    begins: dict[_Names, int] = {}
+    for place, (name, _) in enumerate(headers):
+        names = _BY_TOPIC.get(name)
+        if names is not None and (names.newest_first or names not in begins):
+            begins[names] = place
+    found = ((place, _position(headers[place:], names)) for names, place in begins.items())
+    positions = [(place, position) for place, position in found if position is not None]
+    return min(positions)[1] if positions else None
 
 
 def _position(headers: Headers, names: _Names) -> Position | None:

@@ -55,6 +55,8 @@ class Reading:
 
     original_headers: Headers = field(default=(), repr=False)
     """The record's headers without those of the failure: what a replay sends."""
+    packed_headers: bytes | None = field(default=None, repr=False)
+    """The same as `parking.headers.pack` has it, where that was needed anyway."""
     tries: tuple[Attempt, ...] = field(default=(), repr=False)
     """Each try, where the record tells of each."""
     wire: Announcement | Outcome | None = field(default=None, repr=False)
@@ -87,7 +89,7 @@ def unattributed(record: Record, event_id: str) -> Reading:
     return Reading(UNATTRIBUTED, UNKNOWN, event_id, original_headers=record.headers)
 
 
-_NOT_SHOWN = frozenset(("original_headers", "tries", "wire"))
+_NOT_SHOWN = frozenset(("original_headers", "packed_headers", "tries", "wire"))
 
 
 def _b64(data: bytes | None) -> str | None:

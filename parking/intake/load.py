@@ -68,7 +68,10 @@ SQL_GROUPS = """
 SELECT g.id, g.flow_id, g.digest FROM parking_errorgroup g
 JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, digest) USING (flow_id, digest)
 """
-SQL_IDS = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+SQL_IDS = """
+SELECT nextval(sequence) FROM (SELECT pg_get_serial_sequence(%s, 'id')::regclass OFFSET 0) AS named (sequence),
+    generate_series(1, %s)
+"""
 
 
 def load(rows: Sequence[Row], now: datetime) -> Touched:

@@ -10,7 +10,7 @@ from parking.attempt import Attempt
 from parking.dialects import UNATTRIBUTED, Reading, Unreadable, identify
 from parking.event_id import bounded
 from parking.fields import pack as pack_fields
-from parking.fingerprint import fingerprint
+from parking.fingerprint import of_packed
 from parking.headers import pack
 from parking.hold_key import hold_key
 from parking.intake.flows import FlowFacts, Flows
@@ -22,6 +22,7 @@ BROKEN = "broken"
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_FAR = timedelta(days=1)
+LATEST_MS = 253_402_300_800_000  # year 10 000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,7 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
         stacktrace=reading.stacktrace or "",
         validation_errors=reading.validation_errors,
     )
-    original = fingerprint(record.key, record.value, reading.original_headers)
-    return _parked(
-        arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),), original=original
-    )
+    return _parked(arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),))
 
 
 def _parked(
@@ -117,14 +115,16 @@ def _parked(
     kind: str,
     position: int | None,
     failures: tuple[Failure, ...],
-    original: bytes,
+    original: bytes | None = None,
     blocked_by: str = "",
 ) -> Parked:
     key = hold_key(arrived.record.key, bounded(reading.event_id), rule=flow.key_rule, promise=flow.promise)
     last = failures[-1].attempt if failures else None
+    reason = " ".join(reading.doubts)
+    columns = _columns(arrived, reading, now, original=original, last=last, blocked_by=blocked_by, reason=reason)
     return Parked(
         place=arrived.place,
-        content=content(arrived.record),
+        content=content(arrived.record, columns.raw_headers),
         flow=flow,
         event=ident(flow, reading.event_id),
         hold_key=key,
@@ -133,9 +133,7 @@ def _parked(
         position=position,
         failures=failures,
         group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
-        columns=_columns(
-            arrived, reading, now, original=original, last=last, blocked_by=blocked_by, reason=" ".join(reading.doubts)
-        ),
+        columns=columns,
     )
 
 
@@ -146,7 +144,7 @@ def _answered(arrived: Arrived, flows: Flows, reading: Reading, outcome: Outcome
     last = outcome.attempts[-1] if outcome.attempts else None
     return Answered(
         place=arrived.place,
-        content=content(arrived.record),
+        content=content(arrived.record, pack(arrived.record.headers)),
         flow=flow,
         outcome=outcome.outcome,
         hold_key=outcome.hold_key,
@@ -186,15 +184,15 @@ def _told(outcome: Outcome) -> dict[str, Any] | None:
 def _unplaced(arrived: Arrived, flow: FlowFacts, now: datetime, *, kind: str, event_id: str, reason: str) -> Unplaced:
     record = arrived.record
     reading = Reading(UNATTRIBUTED if kind == UNATTRIBUTED else BROKEN, kind, event_id, original_headers=record.headers)
-    original = fingerprint(record.key, record.value, record.headers)
+    columns = _columns(arrived, reading, now, reason=reason)
     named = f"record {arrived.topic}/{record.partition}/{record.offset}\0"  # never the id of an event of the flow
     return Unplaced(
         place=arrived.place,
-        content=content(record),
+        content=content(record, columns.raw_headers),
         flow=flow,
         event=Ident(flow.id, hashlib.sha256(named.encode()).digest()),
         kind=kind,
-        columns=_columns(arrived, reading, now, original=original, reason=reason),
+        columns=columns,
     )
 
 
@@ -203,13 +201,14 @@ def _columns(
     reading: Reading,
     now: datetime,
     *,
-    original: bytes,
     reason: str,
+    original: bytes | None = None,
     last: Attempt | None = None,
     blocked_by: str = "",
 ) -> Columns:
     record = arrived.record
     exact = bounded(reading.event_id)
+    headers = pack(reading.original_headers) if reading.packed_headers is None else reading.packed_headers
     event_id = storable.text(exact)
     return Columns(
         dialect=reading.framework,
@@ -223,15 +222,15 @@ def _columns(
         source_offset=reading.source_offset,
         source_at=_time(reading.source_timestamp_ms, now),
         consumer_group=storable.text(reading.consumer_group or "", 1000),
-        fingerprint=original,
+        fingerprint=original or of_packed(record.key, record.value, headers),
         error_type=storable.text(last.error_type if last else "", 500),
         error_message=storable.text(last.message if last else "", 10_000),
         blocked_by=storable.text(blocked_by, 2000),
         unreadable_reason=storable.text(reason, 2000),
         key=record.key,
         value=record.value,
-        headers=pack(reading.original_headers),
-        raw_headers=pack(record.headers),
+        headers=headers,
+        raw_headers=_all_headers(record, reading, headers),
     )
 
 
@@ -243,10 +242,17 @@ def key_ident(flow: FlowFacts, key: bytes) -> KeyIdent:
     return KeyIdent(flow.id, hashlib.sha256(key).digest())
 
 
-def content(record: Record) -> bytes:
+def content(record: Record, headers: bytes) -> bytes:
     """SHA-256 of everything that arrived: the same coordinates with other bytes are another record."""
-    timestamp = str(record.timestamp_ms).encode()
-    return hashlib.sha256(pack_fields([timestamp, record.key, record.value, pack(record.headers)])).digest()
+    return hashlib.sha256(pack_fields([b"%d" % record.timestamp_ms, record.key, record.value]) + headers).digest()
+
+
+def _all_headers(record: Record, reading: Reading, originals: bytes) -> bytes:
+    """All of them packed; in our own records, and where nothing was taken out, the originals are their beginning."""
+    count = len(reading.original_headers)
+    if record.headers[:count] == reading.original_headers:
+        return originals + pack(record.headers[count:])
+    return pack(record.headers)
 
 
 def _not_ours(name: str, flows: Flows) -> str:
@@ -267,9 +273,10 @@ def _event_type(record: Record) -> str:
 
 def _time(ms: int | None, now: datetime) -> datetime | None:
     """The time, where a clock could have said it."""
-    if ms is None or ms <= 0 or ms > (now + TOO_FAR - EPOCH) / timedelta(milliseconds=1):
+    if ms is None or not 0 < ms < LATEST_MS:
         return None
-    return EPOCH + timedelta(milliseconds=ms)
+    at = EPOCH + timedelta(milliseconds=ms)
+    return at if at <= now + TOO_FAR else None
 
 
 def _int32(number: int | None) -> int | None:
