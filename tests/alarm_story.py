@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from itertools import count
+from typing import Any
 
 from django.utils import timezone
 
@@ -43,9 +44,15 @@ def settle(lot: Lot, quarantine: Quarantine, *outcomes: str) -> None:
     lot.take(wires)
 
 
-def rule(flow: Flow, measure: str = "depth", **changes: object) -> AlarmRule:
+def rule(flow: Flow, measure: str = "depth", **changes: Any) -> AlarmRule:
     """A rule that fires at 3 and is over at 1, at once unless told otherwise."""
-    given = {"threshold": 3, "for_seconds": 0, "resolve_at": 1, "resolve_for_seconds": 0, "severity": "critical"}
+    given: dict[str, Any] = {
+        "threshold": 3,
+        "for_seconds": 0,
+        "resolve_at": 1,
+        "resolve_for_seconds": 0,
+        "severity": "critical",
+    }
     return AlarmRule.objects.create(
         team=flow.team,
         flow=None if measure == "stale" else flow,
@@ -55,7 +62,7 @@ def rule(flow: Flow, measure: str = "depth", **changes: object) -> AlarmRule:
     )
 
 
-def hook(team: Team, address: str = "https://alerts.example/in", **changes: object) -> Hook:
+def hook(team: Team, address: str = "https://alerts.example/in", **changes: Any) -> Hook:
     kind = "webhook" if "//" in address else "email"
     name = changes.pop("name", f"hook {next(numbers)}")
     return Hook.objects.create(team=team, kind=kind, address=address, name=name, created_at=timezone.now(), **changes)

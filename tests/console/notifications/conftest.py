@@ -80,7 +80,7 @@ def make_receiver(settings) -> Iterator[Callable[[], Receiver]]:
 
 
 @pytest.fixture
-def receiver(make_receiver) -> Receiver:
+def receiver(make_receiver):
     return make_receiver()
 
 

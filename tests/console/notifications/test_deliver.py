@@ -17,7 +17,7 @@ from console.notifications import deliver as delivering
 from console.notifications.deliver import claim, deliver, settle
 from console.notifications.verdict import Fate, Verdict
 from parking import alarms
-from parking.models import Delivery
+from parking.models import Delivery, Hook
 
 ARRIVED = Verdict(Fate.DELIVERED, "204 No Content", 204)
 
@@ -39,8 +39,10 @@ def test_one_claim_at_a_time_and_none_once_it_is_delivered(incident):
 @pytest.mark.django_db
 def test_a_lease_that_ran_out_is_taken_over_and_the_late_one_writes_nothing(incident):
     late = claim(Delivery.objects.get().pk)
+    assert late is not None
     Delivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     second = claim(late.pk)
+    assert second is not None
     assert (second.webhook_id, second.tries) == (late.webhook_id, 2)
     assert not settle(late, Verdict(Fate.FAILED, "late"), by="notifier")
     assert settle(second, ARRIVED, by="watch")
@@ -50,7 +52,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_the_late_one_writes_nothing(inci
 def test_a_lease_outlasts_every_sending():
     from replay import http_out
 
-    assert delivering.LEASE["webhook"] >= timedelta(seconds=4 * http_out.SECONDS)
+    assert delivering.LEASE[Hook.Kind.WEBHOOK] >= timedelta(seconds=4 * http_out.SECONDS)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -86,7 +86,6 @@ def test_a_500_is_tried_again_ever_more_slowly(incident, receiver):
 
 def test_alm_11_timeouts_and_then_200(incident, receiver, monkeypatch):
     monkeypatch.setattr(http_out, "SECONDS", 0.5)
-    monkeypatch.setattr(http_out.post, "__kwdefaults__", {**http_out.post.__kwdefaults__, "seconds": 0.5})
     receiver.answers = [lambda to: time.sleep(1.5), 200]
     delivery = try_now()
     assert (delivery.state, delivery.answer) == ("pending", "no answer in time")
@@ -95,7 +94,7 @@ def test_alm_11_timeouts_and_then_200(incident, receiver, monkeypatch):
 
 
 def test_a_receiver_that_answers_drop_by_drop_holds_nobody(incident, receiver, monkeypatch):
-    monkeypatch.setattr(http_out.post, "__kwdefaults__", {**http_out.post.__kwdefaults__, "seconds": 1.0})
+    monkeypatch.setattr(http_out, "SECONDS", 1.0)
 
     def drip(to):
         for _ in range(60):

@@ -71,6 +71,7 @@ def test_alm_04_age_counts_from_when_it_was_parked_and_the_three_times_are_kept_
     assert alarms.evaluate() == 0
     key = stop(lot, ago=4000)
     event = key.events.get()
+    assert key.oldest_at
     # it occurred a week before it was parked, and intake has stored it just now
     occurred = event.event.parked_at - timedelta(days=7)
     type(event.event).objects.filter(pk=event.pk).update(source_at=occurred)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -19,7 +20,7 @@ django.setup()
 from parking import alarms
 print("ready", flush=True)
 for line in sys.stdin:
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + 1
     while time.monotonic() < end:
         alarms.evaluate()
     print("done", flush=True)
@@ -28,24 +29,21 @@ for line in sys.stdin:
 
 @pytest.fixture
 def watchers(variables):
-    """Two processes, each of which evaluates without a pause for a while when told so."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", WATCHER], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    for process in started:
-        assert process.stdout.readline() == "ready\n"
+    """Two processes that evaluate without a pause for a while: `for _ in watchers(): what happens meanwhile`."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", WATCHER], env=variables, **pipes) for _ in range(2)]
+
+    def say(expected):
+        assert [process.stdout.readline() for process in started] == [f"{expected}\n"] * 2
 
     def look():
         for process in started:
             process.stdin.write("look\n")
             process.stdin.flush()
         yield
-        for process in started:
-            assert process.stdout.readline() == "done\n"
+        say("done")
 
+    say("ready")
     yield look
     for process in started:
         process.stdin.close()
