@@ -23,6 +23,7 @@ def console(web_port: int) -> dict[str, tuple[str, ...]]:
     return {
         "web": (*MODULE, "gunicorn", "console.wsgi", *address, "--worker-class", "gthread", "--threads", "8"),
         "intake": (*MANAGE, "intake"),
+        "index": (*MANAGE, "index"),
         "watch": (*MANAGE, "watch"),
         "worker": (*MODULE, "celery", "-A", "console", "worker", "--concurrency", "2", "--loglevel", "INFO"),
         "notifier": (*MANAGE, "rqworker", "alerts"),
