@@ -18,6 +18,8 @@ def fit_attempts(
     """The block that `block` makes of the attempts and the evidence, or of what had to be cut from them."""
     built: Headers = ()
     for tries, why in _shorter_and_shorter(attempts, evidence):
+        if sum(map(_characters, tries)) > LARGEST:
+            continue
         built = block(tries, why)
         if size(built) <= LARGEST:
             break
@@ -39,6 +41,11 @@ def _shorter_and_shorter(
         yield tries, why
         tries = tries[(len(tries) + 1) // 2 :]
     yield (), why
+
+
+def _characters(attempt: Attempt) -> int:
+    errors = (len(e.path) + len(e.expected) + len(e.actual) + len(e.hint) for e in attempt.validation_errors)
+    return len(attempt.error_type) + len(attempt.message) + len(attempt.stacktrace) + sum(errors)
 
 
 def cut(text: str, longest: int) -> str:
