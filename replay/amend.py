@@ -37,6 +37,7 @@ def amend(
     schema does not allow the value.
     """
     reason = required(reason, "what is changed and why")
+    headers = tuple((name, value) for name, value in headers)
     _sendable(headers)
     with transaction.atomic():
         event = decide.undecided_until_commit(event_state_id)

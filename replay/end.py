@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from parking import journal, quarantine
+from parking import alarms, journal, quarantine
 from parking.actor import system
 from replay import states
 from replay.models import Replay, Step
@@ -10,10 +10,11 @@ from replay.models import Replay, Step
 WORKER = system("worker")
 
 
-def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None) -> None:
+def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None, restored: bool = False) -> None:
     """Move a started replay to `completed`, `cancelled` or `stopped`, in the caller's transaction, as its last act.
 
-    What was not sent stays `pending` and is never sent.
+    What was not sent stays `pending` and is never sent. A conflict, and a consumer whose ledger was `restored` or lost,
+    are told to the owner as an incident.
     """
     quarantine.end_replay(quarantine_id=replay.quarantine_id)
     states.move(
@@ -25,6 +26,10 @@ def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None) 
         stopped_at_step=step.ordinal if step else None,
         waiting_for="",
     )
+    if restored:
+        _alert(replay, "restored-ledger", "the consumer's ledger was restored or lost")
+    if replay.steps.filter(state=Step.State.CONFLICT).exists():
+        conflict(replay)
     journal.write(
         actor=WORKER,
         verb=VERBS[to],
@@ -38,6 +43,17 @@ def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None) 
 
 
 VERBS = {"completed": "complete", "cancelled": "end cancelled", "stopped": "stop"}
+
+
+def conflict(replay: Replay) -> None:
+    """Tell the owner that the consumer knows another fate of an event than the one that was planned."""
+    _alert(replay, "conflict", "an event has another fate at the consumer than the one that was planned")
+
+
+def _alert(replay: Replay, kind: str, what: str) -> None:
+    """Nothing of a key, an id or a payload: it leaves the console."""
+    summary = f"Replay {replay.pk} of flow {replay.flow.name}: {what}. Look at the replay before anything else is done."
+    alarms.open_incident(kind=kind, flow=replay.flow, key=f"quarantine {replay.quarantine_id}", summary=summary)
 
 
 def because(step: Step) -> str:

@@ -99,7 +99,7 @@ def no_answer(replay: Replay) -> None:
 def _released(replay: Replay, answer: Outcome) -> None:
     if _not_exceeded(replay, answer):
         reason = f"{RESTORED}: it released the key at a position that does not exceed ours."
-        end(replay, "stopped", reason=f"{reason} Hold the key again before anything else is replayed.")
+        end(replay, "stopped", reason=f"{reason} Hold the key again before anything else is replayed.", restored=True)
     else:
         end(replay, "completed")
 
@@ -114,7 +114,7 @@ def _not_exceeded(replay: Replay, answer: Outcome) -> bool:
 def _still_held(replay: Replay, answer: Outcome) -> str:
     next_ones = follow.following(replay, answer)
     if next_ones.stop:
-        end(replay, "stopped", reason=next_ones.stop)
+        end(replay, "stopped", reason=next_ones.stop, restored=next_ones.stop.startswith(follow.RESTORED))
     elif next_ones.events:
         follow.add(replay, next_ones.events)
         states.move(

@@ -12,13 +12,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from parking import journal, storable
-from parking.actor import system
 from parking.models import Outcome
 from replay import states
+from replay.end import WORKER, conflict
 from replay.models import Replay, Step
 from replay.verdict import FACTS, NO_ATTEMPT, Answer, Verdict, judge
 
-WORKER = system("worker")
 LATEST = "SELECT coalesce(max(id), 0) FROM parking_outcome WHERE flow_id = %s AND hold_key_digest = %s"
 
 
@@ -39,6 +38,8 @@ def settle_ended(replay_id: int) -> int:
         rows = Replay.objects.select_for_update(of=("self",)).select_related("flow", "quarantine__hold_key")
         replay = rows.get(pk=replay_id)
         found = settle(replay)
+        if any(verdict.state == "conflict" for _, verdict in found):
+            conflict(replay)
         for step, verdict in found:
             _tell(replay, step, verdict)
         return len(found)

@@ -10,7 +10,8 @@ from django.db import Error, close_old_connections, transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError as QueueDown
 
-from parking.intake.trouble import of_database
+from parking.trouble import of_database
+from replay import run
 from replay.models import Replay
 
 log = logging.getLogger(__name__)
@@ -19,8 +20,6 @@ log = logging.getLogger(__name__)
 @shared_task(name="replay.advance", ignore_result=True)
 def advance(replay_id: int) -> None:
     """Drive one replay for a short while, then queue itself again if there is more to do."""
-    from replay import run
-
     owner = f"{socket.gethostname()}:{os.getpid()}"
     try:
         due_in = run.advance(replay_id, owner=owner, seconds=settings.REPLAY_TICK_SECONDS)

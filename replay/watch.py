@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
 from parking.beat import beat
-from parking.intake.trouble import of_database
+from parking.trouble import of_database
+from parking.retention.purge import purge_due
 from replay import expire, recover
 
 log = logging.getLogger(__name__)
 
 LOCK = 0x51D1_3A7C
 Step = Callable[[], int]
-STEPS: tuple[Step, ...] = (expire.expire_due, recover.recover, recover.settle_late)
+STEPS: tuple[Step, ...] = (expire.expire_due, recover.recover, recover.settle_late, purge_due)
 
 
 class Watch:

@@ -59,6 +59,10 @@ class Step(models.Model):
                 name="step_amend_has_amendment",
             ),
         ]
+        indexes = [
+            models.Index(fields=["replay", "state", "ordinal"], name="step_by_state"),
+            models.Index(fields=["replay"], condition=models.Q(state="unconfirmed"), name="step_unconfirmed"),
+        ]
         triggers = [pgtrigger.FSM(name="moves", field="state", transitions=states.transitions(states.STEP))]
 
     def __str__(self) -> str:

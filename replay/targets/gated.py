@@ -94,12 +94,12 @@ def _outgoing(replay: Replay, wire: Wire) -> Outgoing:
     return Outgoing(wire, partitioner.partition(wire.key or b"", replay.partitions or 1))
 
 
-def _unsound(step: Step, sent: Bytes | None) -> str:
-    """Why the stored bytes are not what was approved; empty if they are."""
+def _unsound(step: Step | Planned, sent: Bytes | None) -> str:
+    """Why the stored bytes are not what the plan says; empty if they are."""
     if sent is None:
         return "its bytes are no longer stored"
     if step.action != Step.Action.SKIP and fingerprint(sent.key, sent.value, sent.headers) != bytes(step.fingerprint):
-        return "its stored bytes do not have the approved fingerprint"
+        return "its stored bytes do not have its fingerprint (too large to be parked whole, or damaged)"
     return ""
 
 
@@ -156,12 +156,13 @@ def _merged(payload: EventPayload | None, amendment: Amendment | None) -> Bytes 
 
 
 def _sizes(flow: Flow, planned: Sequence[Planned]) -> Iterable[tuple[str, int]]:
-    """Event id and size of each record. Raises Refused for one whose bytes are no longer stored."""
+    """Event id and size of each record. Raises Refused for one whose bytes are not those that would be approved."""
     for start in range(0, len(planned), CHUNK):
         chunk = planned[start : start + CHUNK]
         for one, sent in zip(chunk, _bytes_of(chunk), strict=True):
-            if sent is None:
-                raise Refused(f"The bytes of {one.event_id} are no longer stored: it cannot be replayed.")
+            refusal = _unsound(one, sent)
+            if refusal or sent is None:
+                raise Refused(f"{one.event_id} cannot be replayed: {refusal}.")
             value = None if one.action == Step.Action.SKIP else sent.value
             block = ((names.KEY, sent.key), (names.EVENT_ID, one.event_id.encode("utf-8", "surrogatepass")))
             yield one.event_id, kafka_out.size(Wire(sent.key, value, (*sent.headers, *block))) + BLOCK

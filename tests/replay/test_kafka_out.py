@@ -91,6 +91,17 @@ def test_a_missing_topic_is_refused_and_not_created(kafka):
     assert "no-such-topic" not in AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
 
 
+def test_what_was_not_acknowledged_is_thrown_away_and_does_not_arrive_later(kafka, make_topic):
+    """A lease is over, a replay was cancelled: nothing of it may still wait in a queue."""
+    topic = make_topic("replay")
+    (delivery,) = produce(cluster(kafka), topic, [Outgoing(Wire(b"k", b"v", ()), 0)], largest=MEGABYTE, seconds=0.001)
+    assert not delivery.refused
+    arrived = len(read_all(kafka, topic, 1))
+    assert arrived == (1 if delivery.acked else arrived)
+    time.sleep(0.5)
+    assert len(read_all(kafka, topic, 1)) == arrived
+
+
 def test_without_a_broker_it_is_not_known_and_the_wait_is_bounded():
     started = time.monotonic()
     nowhere = cluster("127.0.0.1:1")

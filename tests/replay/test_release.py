@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from parking.models import Quarantine
+from parking.models import Incident, Quarantine
 from replay import recover
 from replay.models import Replay
 from tests.replay.line import again, tick
@@ -55,6 +55,7 @@ def test_a_release_at_a_position_that_does_not_exceed_ours_means_a_lost_ledger(l
     replay = tick(releasing)
     assert replay.state == "stopped"
     assert "ledger was restored or lost" in replay.stop_reason
+    assert Incident.objects.get().kind == "restored-ledger"
     assert line.quarantine().state == Quarantine.State.OPEN
 
 

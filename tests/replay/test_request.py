@@ -4,7 +4,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from parking.errors import Conflict, Refused
-from parking.models import Cluster, JournalEntry
+from parking.models import Cluster, EventPayload, JournalEntry
 from replay import plan, request
 from replay.models import Replay
 from tests.replay.line import ANNE
@@ -114,6 +114,15 @@ def test_an_event_that_is_larger_than_the_topic_takes_is_named_and_refused(line,
     line.decide("e1", "apply")
     line.change(replay_topic=make_topic("small", **{"max.message.bytes": "50000"}))
     with pytest.raises(Refused, match=r"at most 50000 bytes.*e1"):
+        ask(line)
+
+
+def test_an_event_whose_bytes_are_not_those_of_its_fingerprint_is_named_and_refused(line):
+    """Such as one that was too large to be parked whole."""
+    line.park("e1", "e2")
+    line.decide("e1", "skip")
+    EventPayload.objects.filter(event_state=line.event("e2")).update(value=None)
+    with pytest.raises(Refused, match="e2 cannot be replayed"):
         ask(line)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from parking.models import JournalEntry, Outcome
+from parking.models import Incident, JournalEntry, Outcome
 from replay import recover, settle
 from replay.models import Replay, Step
 from tests.replay.line import again, tick
@@ -40,7 +40,10 @@ def test_other_content_is_a_conflict_that_stops_and_is_told(line, flying):
     assert flying.state == "stopped"
     assert line.steps(flying)[1] == ("e2", "conflict")
     assert "applied with other content than planned (under token 5)" in flying.stop_reason
-    assert JournalEntry.objects.latest("id").detail["steps"]["conflict"] == 1
+    assert JournalEntry.objects.filter(verb="stop").latest("id").detail["steps"]["conflict"] == 1
+    incident = Incident.objects.get()
+    assert incident.kind == "conflict"
+    assert "e2" not in incident.summary
 
 
 def test_another_decision_is_a_conflict(line, flying):
