@@ -31,7 +31,7 @@ for line in sys.stdin:
 def watchers(variables):
     """Two processes that evaluate without a pause for a while: `for _ in watchers(): what happens meanwhile`."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = [subprocess.Popen([sys.executable, "-c", WATCHER], env=variables, **pipes) for _ in range(2)]
+    started: list[Any] = [subprocess.Popen([sys.executable, "-c", WATCHER], env=variables, **pipes) for _ in range(2)]
 
     def say(expected):
         assert [process.stdout.readline() for process in started] == [f"{expected}\n"] * 2
