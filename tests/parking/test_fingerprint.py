@@ -33,19 +33,30 @@ def test_the_fingerprint_byte_for_byte() -> None:
     """DESIGN section 5: 8-byte big-endian lengths, null as −1, key, value, then each header's name and value."""
     name = "hé".encode()
     expected = (
-        (1).to_bytes(8, "big") + b"k" + b"\xff" * 8
-        + len(name).to_bytes(8, "big") + name + (0).to_bytes(8, "big")
-        + (1).to_bytes(8, "big") + b"n" + b"\xff" * 8
-    )  # fmt: skip
+        (1).to_bytes(8, "big")
+        + b"k"
+        + b"\xff" * 8
+        + len(name).to_bytes(8, "big")
+        + name
+        + (0).to_bytes(8, "big")
+        + (1).to_bytes(8, "big")
+        + b"n"
+        + b"\xff" * 8
+    )
     assert fingerprint(b"k", None, (("hé", b""), ("n", None))) == hashlib.sha256(expected).digest()
 
 
 def test_null_and_empty_and_order_differ() -> None:
     seen = {
-        fingerprint(None, None, ()), fingerprint(b"", None, ()), fingerprint(None, b"", ()), fingerprint(b"a", b"b", ()),
-        fingerprint(b"ab", b"", ()), fingerprint(b"a", b"b", (("x", b"1"), ("y", b"2"))),
-        fingerprint(b"a", b"b", (("y", b"2"), ("x", b"1"))), fingerprint(b"a", b"b", (("x", None),)),
-    }  # fmt: skip
+        fingerprint(None, None, ()),
+        fingerprint(b"", None, ()),
+        fingerprint(None, b"", ()),
+        fingerprint(b"a", b"b", ()),
+        fingerprint(b"ab", b"", ()),
+        fingerprint(b"a", b"b", (("x", b"1"), ("y", b"2"))),
+        fingerprint(b"a", b"b", (("y", b"2"), ("x", b"1"))),
+        fingerprint(b"a", b"b", (("x", None),)),
+    }
     assert len(seen) == 8
 
 

@@ -66,12 +66,34 @@ def test_json(document: bytes, expected: bytes) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        b"", b"acct-42", b'"a"', b"{}", b'{"a": 1}', b'{"a": {"b": 1}, "a": {}}', b'[{"a": {"b": 1}}]', b'{"a": [{"b": 1}]}',
-        b'{"a": {"b": NaN}}', b'{"a": {"b": 01}}', b'{"a": {"b": 1}', b'{"a": {"b": 1}}x', b'{"a": {"b": 1},}', b"{'a': {'b': 1}}",
-        b'{"a": {"b": "\x01"}}', b'\xef\xbb\xbf{"a": {"b": 1}}', b'{"a": {"b": "\xff"}}', b"[" * 100_000, b"{" * 10, b'{"a" {"b": 1}}',
-        b'{"a": {"b": 1 2}}', b'{"a": }', b"]", b'{"a": {"b": "\\x"}}', b'{"a": {"b": "\\u12"}}', b"\x00" * 100,
+        b"",
+        b"acct-42",
+        b'"a"',
+        b"{}",
+        b'{"a": 1}',
+        b'{"a": {"b": 1}, "a": {}}',
+        b'[{"a": {"b": 1}}]',
+        b'{"a": [{"b": 1}]}',
+        b'{"a": {"b": NaN}}',
+        b'{"a": {"b": 01}}',
+        b'{"a": {"b": 1}',
+        b'{"a": {"b": 1}}x',
+        b'{"a": {"b": 1},}',
+        b"{'a': {'b': 1}}",
+        b'{"a": {"b": "\x01"}}',
+        b'\xef\xbb\xbf{"a": {"b": 1}}',
+        b'{"a": {"b": "\xff"}}',
+        b"[" * 100_000,
+        b"{" * 10,
+        b'{"a" {"b": 1}}',
+        b'{"a": {"b": 1 2}}',
+        b'{"a": }',
+        b"]",
+        b'{"a": {"b": "\\x"}}',
+        b'{"a": {"b": "\\u12"}}',
+        b"\x00" * 100,
     ],
-)  # fmt: skip
+)
 def test_the_raw_key_where_there_is_no_such_member(document: bytes) -> None:
     assert hold_key(document, "e1", rule="json:a.b") == document
 

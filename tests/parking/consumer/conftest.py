@@ -22,7 +22,7 @@ from tests.parking.consumer.service import EFFECTS, FLOW, Log, Service
 @pytest.fixture
 def postgres() -> Iterator[str]:
     """Where an empty schema of PostgreSQL is."""
-    at = settings.DATABASES["default"]
+    at: dict[str, str] = settings.DATABASES["default"]  # type: ignore[assignment]
     server = make_conninfo(
         host=at["HOST"], port=at["PORT"], user=at["USER"], password=at["PASSWORD"], dbname="postgres"
     )

@@ -89,6 +89,15 @@ class Service:
                 raise error
         return self.write(event)
 
+    def returns(self, returned: Any) -> None:
+        """From now on the handler returns this, whatever the event."""
+
+        def handler(event: Event) -> Any:
+            self.seen.append(event)
+            return returned
+
+        self.process._handler = handler
+
     def write(self, event: Event) -> Callable[[Any], None]:
         value = None if event.value is None else event.value.decode()
         return lambda connection: connection.execute(self._insert, [event.event_id, value, event.token])

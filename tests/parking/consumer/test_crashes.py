@@ -65,7 +65,7 @@ def test_a_crash_inside_the_transaction_leaves_nothing(service: Service, make_se
         service.write(service.seen[-1])(connection)
         raise Crash
 
-    service.process._handler = lambda event: (service.seen.append(event), write)[1]
+    service.returns(write)
     with pytest.raises(Crash):
         service.take(source("e1", 0))
     assert service.effects == []
@@ -83,9 +83,8 @@ def parked(service: Service, log: Log) -> list[Announcement]:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("how", ["apply", "skip"])
-def test_a_replayed_event(
-    service: Service, make_service, log: Log, parked: list[Announcement], when: str, how: str
-) -> None:
+def test_a_replayed_event(make_service, log: Log, parked: list[Announcement], when: str, how: str) -> None:
+    service = make_service()
     dies(log, when, lambda: getattr(service, how)(parked[0], 10))
     again = make_service()
     getattr(again, how)(parked[0], 10)

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -13,7 +14,7 @@ from parking.consumer.errors import Unavailable
 from parking.consumer.ledger.ledger import Ledger, schema
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
-from tests.parking.consumer.service import Log, Service, source
+from tests.parking.consumer.service import FLOW, Log, Service, source
 
 ODD_KEYS = [b"", b"\x00", b"\xff\xfe", "Schlüssel".encode(), b"k" * 100_000]
 
@@ -26,9 +27,9 @@ def test_prepare_can_be_called_again_and_by_several_at_once(make_ledger: Callabl
 
 
 def test_missing_tables_are_said_with_the_way_out(make_ledger: Callable[[], Ledger]) -> None:
-    with pytest.raises(Unavailable, match="siding_\\* are missing.*call ledger.prepare\\(\\)"):
+    with pytest.raises(Unavailable, match=r"siding_\* are missing.*call ledger\.prepare\(\)"):
         make_ledger().check()
-    with pytest.raises(Unavailable, match="a table is missing: run ledger.prepare"):
+    with pytest.raises(Unavailable, match=r"a table is missing: run ledger\.prepare"):
         _look(make_ledger())
 
 
@@ -75,9 +76,8 @@ def test_the_connection_that_was_cut_is_replaced(postgres: str) -> None:
         pid = transaction.connection.info.backend_pid
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("SELECT pg_terminate_backend(%s)", [pid])
-    with pytest.raises(Unavailable, match="connection was lost|shutting down|cannot be reached"):
-        for _ in range(100):
-            ledger.check()
+    with pytest.raises(Unavailable, match=r"connection was lost|shutting down|cannot be reached"):
+        ledger.check()
     ledger.check()
 
 
@@ -100,9 +100,8 @@ def test_a_lock_that_is_held_too_long_is_waited_for_again(folder: Path) -> None:
 
 
 def test_what_the_block_raises_passes_through_and_leaves_nothing(ledger: Ledger) -> None:
-    with pytest.raises(ZeroDivisionError), ledger.transaction("f") as transaction:
-        transaction.lock(b"k")
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        _fail(ledger)
     with ledger.transaction("f") as transaction:
         assert transaction.connection.execute("SELECT count(*) FROM siding_hold").fetchone()[0] == 0
 
@@ -131,16 +130,18 @@ def test_any_text_is_an_event_id(service: Service, log: Log, event_id: str) -> N
 
 
 def test_flows_share_tables_but_nothing_else(make_service, log: Log) -> None:
-    from dataclasses import replace
-
-    from tests.parking.consumer.service import FLOW
-
     one, two = make_service(), make_service(replace(FLOW, name="other"))
     one.fails[b"e1"] = ValueError("no")
     one.take(source("e1", 0))
     two.take(source("e1", 0))
     assert log.said == ["poison e1"]
     assert two.applied == ["e1"]
+
+
+def _fail(ledger: Ledger) -> None:
+    with ledger.transaction("f") as transaction:
+        transaction.lock(b"k")
+        raise ZeroDivisionError
 
 
 def _look(ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.rows import Fate
 from parking.consumer.ledger.rules import Answer
-from parking.consumer.ledger.transaction import FateExists, Transaction
+from parking.consumer.ledger.transaction import FateExists, Transaction, _wire
 from parking.consumer.replay_gate import ReplayGate
 from parking.consumer.source_gate import SourceGate
 from parking.consumer.step import Done
@@ -20,6 +20,7 @@ from tests.parking.consumer.world import Violation, World
 
 RUNS = {"sqlite": 120, "postgresql": 25}
 DRAFT_RUNS = 1500
+Draft = Callable[[pytest.MonkeyPatch], None]
 TABLES = ("siding_hold", "siding_fate", "siding_announcement", "effect")
 
 
@@ -72,7 +73,7 @@ def publishing_before_committing(patch: pytest.MonkeyPatch) -> None:
     begin = World.begin
     end = World.end
 
-    def early(step: Callable) -> Callable:
+    def early(step: Callable[..., None]) -> Callable[..., None]:
         def run(world: World, owner, **options) -> None:
             commit = world.ledger._commit
 
@@ -80,8 +81,6 @@ def publishing_before_committing(patch: pytest.MonkeyPatch) -> None:
                 rows = connection.execute(
                     "SELECT record, hold_key FROM siding_announcement ORDER BY sequence"
                 ).fetchall()
-                from parking.consumer.ledger.transaction import _wire
-
                 for record, hold_key in rows:
                     world.log.publish(bytes(hold_key), _wire(bytes(record)))
                 if rows and world.crashes and world.chance.random() < 0.3:
@@ -90,7 +89,7 @@ def publishing_before_committing(patch: pytest.MonkeyPatch) -> None:
                     raise Crash
                 commit(connection)
 
-            world.ledger._commit = publish_first
+            world.ledger._commit = publish_first  # type: ignore[method-assign]
             try:
                 step(world, owner, **options)
             finally:
@@ -170,7 +169,7 @@ def no_outbox(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(World, "go_on", forgetting)
 
 
-def _resetting(counter: list[int], init: Callable) -> Callable:
+def _resetting(counter: list[int], init: Callable[..., None]) -> Callable[..., None]:
     def fresh(world: World, *args, **options) -> None:
         counter[0] = 0
         init(world, *args, **options)
@@ -192,7 +191,7 @@ def _resetting(counter: list[int], init: Callable) -> Callable:
         no_outbox,
     ],
 )
-def test_earlier_drafts_fall(ledger: Ledger, draft: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_earlier_drafts_fall(ledger: Ledger, draft: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them looked right once, or is one rule short: the model finds a run that breaks it."""
     draft(monkeypatch)
     for world in worlds(ledger, range(DRAFT_RUNS)):

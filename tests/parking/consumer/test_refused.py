@@ -1,6 +1,7 @@
 """Rule 1 of replay records: what is refused, and what the refusal carries."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def parked(service: Service, log: Log) -> Announcement:
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(
-    service: Service, log: Log, parked: Announcement, changes: dict, reason: str
+    service: Service, log: Log, parked: Announcement, changes: dict[str, Any], reason: str
 ) -> None:
     asked = command(**{"action": names.APPLY, **changes}, parked=parked, token=10)
     service.take(asked)

@@ -1,12 +1,14 @@
 """Replay records: rules 2 to 7. Rule 1 is in test_refused.py."""
 
+from dataclasses import replace
+
 import pytest
 
 from parking.consumer.effect import Effect
 from parking.consumer.errors import Poison
 from parking.fingerprint import fingerprint
 from parking.wire import Announcement, names
-from tests.parking.consumer.service import Log, Service, command, source
+from tests.parking.consumer.service import FLOW, Log, Service, command, source
 
 
 @pytest.fixture
@@ -151,7 +153,7 @@ def test_rule_6_only_the_first_held_event_may_act(service: Service, log: Log, pa
 
 
 def test_evidence_goes_out_with_the_fact_and_again(service: Service, log: Log, parked: list[Announcement]) -> None:
-    service.process._handler = lambda event: Effect(evidence={"model": "m1"})
+    service.returns(Effect(evidence={"model": "m1"}))
     service.apply(parked[0], 10)
     service.apply(parked[0], 10)
     assert [outcome.evidence for outcome in log.outcomes] == [{"model": "m1"}] * 2
@@ -164,7 +166,7 @@ def test_a_business_write_that_fails_in_a_replay_leaves_nothing(
         service.write(service.seen[-1])(connection)
         raise Poison("the account is closed")
 
-    service.process._handler = lambda event: (service.seen.append(event), write)[1]
+    service.returns(write)
     service.apply(parked[0], 10)
     assert log.said[-1] == "failed e1"
     assert service.effects == []
@@ -182,10 +184,6 @@ def test_a_pipelined_window_behind_a_failure_changes_nothing(
 
 
 def test_an_event_of_an_independent_flow_is_released_by_itself(make_service, log: Log) -> None:
-    from dataclasses import replace
-
-    from tests.parking.consumer.service import FLOW
-
     service = make_service(replace(FLOW, promise="independent"))
     service.fails[b"e1"] = Poison("no")
     service.take(source("e1", 0), source("e2", 1))

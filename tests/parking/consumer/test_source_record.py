@@ -110,7 +110,7 @@ def test_a_business_write_that_fails_takes_its_fate_with_it(service: Service, lo
         service.write(service.seen[-1])(connection)
         raise ValueError("a constraint of the service")
 
-    service.process._handler = lambda event: (service.seen.append(event), Effect(write_twice))[1]
+    service.returns(Effect(write_twice))
     service.take(source("e1", 0))
     assert service.effects == []
     assert log.said == ["poison e1"]
@@ -130,7 +130,7 @@ def test_an_event_without_an_id_is_called_by_its_coordinates(service: Service) -
 
 
 def test_evidence_of_a_success_is_kept(service: Service, log: Log) -> None:
-    service.process._handler = lambda event: Effect(evidence={"model": "m2"})
+    service.returns(Effect(evidence={"model": "m2"}))
     service.take(source("e1", 0))
     with service.ledger.transaction("disputes") as transaction:
         fate = transaction.fate("e1")

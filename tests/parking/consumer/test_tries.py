@@ -69,15 +69,15 @@ def test_an_unavailable_dependency_of_the_handler_spends_no_attempt(service: Ser
 
 
 def test_what_a_handler_returns_is_checked(service: Service, log: Log) -> None:
-    service.process._handler = lambda event: {"decision": "approve"}
+    service.returns({"decision": "approve"})
     service.take(source("e1", 0))
     assert "expected an Effect, a function or None" in log.announcements[0].attempts[0].message
 
 
 def test_a_handler_may_have_nothing_to_write(service: Service, log: Log) -> None:
-    service.process._handler = lambda event: None
+    service.returns(None)
     service.take(source("e1", 0))
-    service.process._handler = lambda event: Effect()
+    service.returns(Effect())
     service.take(source("e2", 1))
     assert log.said == []
 

@@ -64,12 +64,12 @@ def make(postgres: str, log: Log) -> Iterator[Callable[[], Service]]:
 
 
 @pytest.fixture
-def first(make) -> Service:
+def first(make: Callable[[], Service]) -> Service:
     return make()
 
 
 @pytest.fixture
-def second(make) -> Service:
+def second(make: Callable[[], Service]) -> Service:
     return make()
 
 
@@ -131,6 +131,7 @@ def test_a_live_failure_while_the_key_is_being_released(first: Service, second: 
     meet(first, lambda: first.release(10), failing, waits=True)
     released, poison = log.outcomes[-1], log.announcements[-1]
     assert (released.outcome, poison.event_id) == ("released", "e2")
+    assert released.position is not None
     assert released.position <= poison.position
     second.release(10)
     assert log.outcome.position == released.position, "the answer of the old release is unchanged"
@@ -160,14 +161,17 @@ def test_two_successes_of_one_event(first: Service, second: Service, log: Log) -
 
 
 def test_a_success_that_is_undone_lets_the_other_one_in(first: Service, second: Service, log: Log) -> None:
+    ledger = first.ledger
+    assert isinstance(ledger, Standing)
+
     def undone(connection: Any) -> None:
         first.write(first.seen[-1])(connection)
-        first.ledger.stands.set()
-        assert first.ledger.may_go_on.wait(LATE)
+        ledger.stands.set()
+        assert ledger.may_go_on.wait(LATE)
         first.process._handler = first.handler
         raise ValueError("undone")
 
-    first.process._handler = lambda event: (first.seen.append(event), undone)[1]
+    first.returns(undone)
     meet(first, lambda: first.take(source("e1", 0)), lambda: second.take(source("e1", 0)), waits=True)
     assert first.applied == ["e1"]
     assert log.said == []

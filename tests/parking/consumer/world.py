@@ -7,6 +7,7 @@ step is one transaction or one message. After each step the properties are check
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from parking.consumer.ledger.rows import Fate, Hold
 from parking.consumer.ledger.statements import FATE_COLUMNS, HOLD_COLUMNS
 from parking.consumer.ledger.transaction import Transaction, _fate, _hold
 from parking.consumer.outbox import Outbox
-from parking.consumer.step import Done, Step, Work
+from parking.consumer.step import Done, Work
 from parking.fingerprint import fingerprint
 from parking.record import Record
 from parking.wire import Announcement, Command, Outcome, names
@@ -110,20 +111,18 @@ class World:
         for number, owner in enumerate(self.owners):
             ways += self._ways_of(number, owner)
         for zombie in self.zombies:
-            ways.append(("zombie succeeds", lambda z=zombie: self.end_zombie(z, fails=False)))
+            ways.append(("zombie succeeds", partial(self.end_zombie, zombie, fails=False)))
             if self.failures:
-                ways.append(("zombie fails", lambda z=zombie: self.end_zombie(z, fails=True)))
+                ways.append(("zombie fails", partial(self.end_zombie, zombie, fails=True)))
         ways.append(("outbox at start", lambda: self.publish(None)))
         if self.console.read < len(self.log.wires):
             ways += [("console reads", self.read)] * 3
         if not self.console.released and self.console.known and self.console.token < 4:
-            ways += [
-                (f"plan: {how} the first", lambda h=how: self.plan(h)) for how in ("apply", "skip", "amend", "miss")
-            ]
+            ways += [(f"plan: {how} the first", partial(self.plan, how)) for how in ("apply", "skip", "amend", "miss")]
         for worker in self.console.workers:
-            ways += [(f"worker {worker.token} sends", lambda w=worker: self.send(w))] * 3
+            ways += [(f"worker {worker.token} sends", partial(self.send, worker))] * 3
             if self.cancels:
-                ways.append((f"worker {worker.token} is cancelled", lambda w=worker: self.cancel(w)))
+                ways.append((f"worker {worker.token} is cancelled", partial(self.cancel, worker)))
         if self.resends and self.replay_topic:
             ways.append(("console sends again", self.resend))
         return ways
@@ -151,7 +150,7 @@ class World:
         work, owner.running = owner.running, None
         self.go_on(owner, self.result(work, fails=fails))
 
-    def result(self, work: Any, *, fails: bool) -> Step:
+    def result(self, work: Any, *, fails: bool) -> Any:
         if not isinstance(work, Work):
             return work()  # a draft's own second half
         if not fails:
