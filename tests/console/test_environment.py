@@ -42,13 +42,38 @@ def test_each_wrong_variable_gets_one_line_with_what_was_expected_and_what_arriv
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("DATABASE_URL", "mysql://u:hunter2@h/d"), ("REDIS_URL", "hunter2"), ("FLOW_SECRETS", '{"orders": hunter2}')],
+    [
+        ("DATABASE_URL", "mysql://u:hunter2@h/d"),
+        ("REDIS_URL", "hunter2"),
+        ("SMTP_URL", "hunter2"),
+        ("FLOW_SECRETS", '{"orders": hunter2}'),
+    ],
 )
 def test_a_secret_is_not_repeated_in_the_error(read, name, value):
     with pytest.raises(Misconfigured) as raised:
         read(**{name: value})
     assert f"SIDING_{name}: " in str(raised.value)
     assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OUTBOUND_ALLOW", "127.0.0.1:9000, localhost"),
+        ("SMTP_URL", "mail.example:25"),
+        ("SMTP_URL", "http://mail.example"),
+        ("ALERT_TAKEOVER_SECONDS", "0"),
+    ],
+)
+def test_how_alerts_leave_is_checked(read, name, value):
+    with pytest.raises(Misconfigured, match=f"SIDING_{name}: "):
+        read(**{name: value})
+
+
+def test_how_alerts_leave(read):
+    given = read(OUTBOUND_ALLOW="10.1.0.0/16, [::1]:9000", SMTP_URL="smtp://me:p%40ss@mail.example:587?tls=start")
+    assert given.outbound_allow == ("10.1.0.0/16", "[::1]:9000")
+    assert given.smtp_url.endswith("?tls=start")
 
 
 @pytest.mark.parametrize("variables", [{}, {"SECRET_KEY": "short"}, {"SECRET_KEY": "k" * 50, "DEBUG": "true"}])
