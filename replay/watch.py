@@ -5,17 +5,19 @@ belongs to a database session: it falls with the connection of a watch that is c
 """
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
-from parking.beat import beat
-from parking.trouble import of_database
+from parking.beat import beat, forget_gone
 from parking.retention.purge import purge_due
-from replay import expire, recover
+from parking.trouble import of_database
+from replay import expire, recover, tasks
 
 log = logging.getLogger(__name__)
 
+ASK_EVERY = 10.0
 LOCK = 0x51D1_3A7C
 Step = Callable[[], int]
 STEPS: tuple[Step, ...] = (expire.expire_due, recover.recover, recover.settle_late, purge_due)
@@ -31,6 +33,7 @@ class Watch:
         self._steps = (*first, *STEPS)
         self._works = False
         self._away = ""
+        self._asked = -ASK_EVERY
 
     def once(self) -> bool:
         """One round; whether this watch is the one that works."""
@@ -39,6 +42,7 @@ class Watch:
             beat("watch", "works" if self._works else "waits to take over")
             if self._works:
                 self._round()
+                self._ask_workers()
         except Error as error:
             self._lost(error)
             return False
@@ -68,6 +72,13 @@ class Watch:
             else:
                 if moved:
                     log.info("watch: %s: %s", step.__name__, moved)
+
+    def _ask_workers(self) -> None:
+        """Now and then have a worker show that it lives, and forget the processes that are long gone."""
+        if time.monotonic() - self._asked >= ASK_EVERY:
+            self._asked = time.monotonic()
+            tasks.ask_for_sign_of_life(seconds=int(ASK_EVERY))
+            forget_gone()
 
     def _lost(self, error: Error) -> None:
         self._works = False

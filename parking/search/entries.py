@@ -31,6 +31,16 @@ LEFT JOIN parking_eventpayload l ON l.id = e.id AND l.stored_at = e.stored_at
 LEFT JOIN parking_quarantine q ON q.id = e.quarantine_id
 LEFT JOIN parking_holdkey k ON k.id = q.hold_key_id
 """  # noqa: S608 - a number of ours
+SQL_SCRUB = """
+UPDATE parking_eventsearch s SET words = s.open_words, cut = FALSE
+FROM (
+    SELECT old.id, old.stored_at, old.cut
+    FROM unnest(%s::bigint[], %s::timestamptz[]) AS given (id, stored_at)
+    JOIN parking_eventsearch old ON old.id = given.id AND old.stored_at = given.stored_at
+) AS old
+WHERE s.id = old.id AND s.stored_at = old.stored_at
+RETURNING s.flow_id, s.stored_at, old.cut
+"""
 SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut, id"
 SQL_COPY = "COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN"
 SQL_COUNT = """
@@ -96,6 +106,16 @@ def write(*, new: Sequence[int], again: Sequence[int]) -> None:
         # a scrubbed event that was counted as such stays so
         counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed and stored.id not in gone)
     _copy(rows)
+    counts.store()
+
+
+def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
+    """Leaves only the open words of these events, inside the caller's transaction, which holds `position.locked`."""
+    counts = Counts()
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_SCRUB, [list(ids), list(stored_at)])
+        for flow, at, cut in cursor.fetchall():
+            counts.add(flow, at, 0, cut=-int(cut), scrubbed=1)
     counts.store()
 
 

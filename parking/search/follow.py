@@ -7,9 +7,9 @@ import structlog
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from parking.beat import beat
-from parking.intake.trouble import Troubles, of_database
 from parking.search import position
 from parking.search.index import batch
+from parking.trouble import Troubles, of_database
 
 log = structlog.get_logger("index")
 
@@ -25,7 +25,7 @@ class Follow:
     def __init__(self) -> None:
         self.stop = threading.Event()
         self.indexed = 0
-        self._troubles = Troubles()
+        self._troubles = Troubles("index")
         self._beaten = 0.0
 
     def run(self) -> None:

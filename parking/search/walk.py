@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Self
 
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
+from parking import days
 from parking.search.grammar import Query
 from parking.search.question import Condition, Scope, condition
 
@@ -92,8 +93,8 @@ class Walk:
     `stopped_at` is the day in which the time was up before the page was full.
     """
 
-    def __init__(self, query: Query, days: Sequence[Day], start: Place | None, size: int) -> None:
-        self._query, self._days, self._start, self._size = query, days, start, size
+    def __init__(self, query: Query, of_days: Sequence[Day], start: Place | None, size: int) -> None:
+        self._query, self._days, self._start, self._size = query, of_days, start, size
         self._until = time.monotonic() + SECONDS
         self._at: Place | None = start
         self._counted, self._all_counted = 0, False
@@ -129,7 +130,7 @@ class Walk:
         if not self._full:
             self._at = Place(day.day, below)
         probe = SQL_PROBE.format(wanted=wanted.sql, most=COUNTED + 1)
-        ids = [row[0] for row in self._ask(probe, [*_bounds(day.day), below, *wanted.parameters])]
+        ids = [row[0] for row in self._ask(probe, [*days.bounds(day.day), below, *wanted.parameters])]
         self._counted += len(ids)
         if len(ids) <= COUNTED:
             self._take(day.day, ids)
@@ -139,7 +140,7 @@ class Walk:
     def _look_in_windows(self, day: date, below: int, wanted: Condition) -> None:
         sql, window = SQL_WINDOW.format(wanted=wanted.sql), FIRST_WINDOW
         while not self._full:
-            ((lowest, ids),) = self._ask(sql, [*wanted.parameters, *_bounds(day), below, window])
+            ((lowest, ids),) = self._ask(sql, [*wanted.parameters, *days.bounds(day), below, window])
             self._take(day, ids)
             if lowest is None:
                 return
@@ -161,11 +162,6 @@ class Walk:
             if isinstance(error.__cause__, QueryCanceled):
                 raise _TimeIsUp from error
             raise
-
-
-def _bounds(day: date) -> tuple[datetime, datetime]:
-    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    return start, start + timedelta(1)
 
 
 @contextmanager
