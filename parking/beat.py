@@ -2,11 +2,14 @@
 
 import os
 import socket
+from datetime import timedelta
 
 from django.db.models.functions import Now
 
 from parking import storable
 from parking.models import Beat
+
+GONE = timedelta(days=1)
 
 
 def beat(process: str, note: str = "") -> None:
@@ -17,3 +20,8 @@ def beat(process: str, note: str = "") -> None:
         pid=os.getpid(),
         defaults={"at": Now(), "note": storable.text(note, 500)},
     )
+
+
+def forget_gone() -> int:
+    """Delete the rows of processes that have been silent for a day; how many."""
+    return Beat.objects.filter(at__lt=Now() - GONE).delete()[0]

@@ -3,13 +3,15 @@
 import logging
 import os
 import socket
+from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from django.conf import settings
 from django.db import Error, close_old_connections, transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError as QueueDown
 
+from parking.beat import beat
 from parking.trouble import of_database
 from replay import run
 from replay.models import Replay
@@ -31,6 +33,16 @@ def advance(replay_id: int) -> None:
         enqueue(replay_id, countdown=due_in)
 
 
+@shared_task(name="replay.sign_of_life", ignore_result=True)
+def sign_of_life() -> None:
+    """A worker has taken this from its queue: the way from watch through Redis to a worker is open."""
+    try:
+        beat("worker", "takes replays from its queue")
+    except Error as error:
+        log.warning("worker: %s", of_database(error, "worker"))
+        close_old_connections()
+
+
 def wake(replay_id: int) -> None:
     """Have the replay looked at now: inside the caller's transaction, the message goes out on commit."""
     Replay.objects.filter(pk=replay_id).update(due_at=Now())
@@ -39,8 +51,17 @@ def wake(replay_id: int) -> None:
 
 def enqueue(replay_id: int, *, countdown: float = 0) -> bool:
     """Queue the task; False where Redis is down: watch queues what waits as soon as it is back."""
+    return _sent(advance, (replay_id,), countdown=countdown)
+
+
+def ask_for_sign_of_life(seconds: int) -> bool:
+    """Have some worker say that it lives; the question is void after so many seconds."""
+    return _sent(sign_of_life, (), expires=seconds)
+
+
+def _sent(task: Task[..., None], arguments: tuple[int, ...], **options: Any) -> bool:
     try:
-        advance.apply_async((replay_id,), countdown=countdown, retry=False)
+        task.apply_async(arguments, retry=False, **options)
     except (QueueDown, OSError) as error:
         _say(f"Redis cannot be reached ({error}): replays wait in the database, watch will queue them")
         return False

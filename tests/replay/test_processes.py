@@ -12,7 +12,7 @@ import redis
 from confluent_kafka import Producer
 
 from parking.consumer import Consumer
-from parking.models import Flow, Quarantine
+from parking.models import Beat, Flow, Quarantine
 from replay.models import Replay
 from tests.replay.line import KEY, PARTITIONS, Line, again
 
@@ -124,6 +124,7 @@ def test_redis_emptied_in_the_middle_loses_nothing(line, running, processes, var
 def test_a_killed_workers_replay_is_taken_up_by_another(line, running, processes):
     first = processes.worker("one")
     wait_for(lambda: done(running) >= 5)
+    wait_for(lambda: Beat.objects.filter(process="worker", pid=first.pid).exists())
     first.send_signal(signal.SIGKILL)
     first.wait(10)
     assert Replay.objects.get().living

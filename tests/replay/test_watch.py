@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.db import connection, connections
+from django.utils import timezone
 
 from parking.models import Beat
 from replay import recover
@@ -114,6 +116,15 @@ def test_without_redis_it_is_one_line_and_nothing_is_lost(line, variables):
     assert replay.state == "approved"
     assert recover.recover() == 1
     assert line.play(replay).state == "completed"
+
+
+def test_processes_that_are_long_gone_are_forgotten(transactional_db):
+    gone = Beat.objects.create(process="worker", host="gone", pid=1, at=timezone.now() - timedelta(days=2))
+    watch = Watch()
+    watch.once()
+    assert not Beat.objects.filter(pk=gone.pk).exists()
+    assert Beat.objects.filter(process="watch").exists()
+    watch.close()
 
 
 def test_the_process_ends_on_sigterm(variables):
