@@ -15,7 +15,8 @@ CUT = "… (cut)"
 
 def text(value: str, longest: int | None = None) -> str:
     """The text without what cannot be stored, at most `longest` characters and a mark where it was cut."""
-    kept = whole(value.replace("\0", "\ufffd"))
+    kept = value.replace("\0", "\ufffd") if "\0" in value else value
+    kept = kept if kept.isascii() else whole(kept)
     return kept if longest is None or len(kept) <= longest else kept[:longest] + CUT
 
 

@@ -130,6 +130,8 @@ def _answer(touched: Touched, row: Answered, now: datetime) -> int | None:
     event = touched.events.get(row.event) if row.event else None
     if event is not None:
         _apply(touched, event, row, now)
+    elif row.event is not None:
+        touched.earlier.setdefault(row.event, []).append(row)
     if row.outcome == "refused" and row.token is None and "signature" in str((row.evidence or {}).get("reason")):
         touched.alerts.add(Alert("refused-signature", row.flow.id, row.flow.name, FORGED))
     if row.outcome == "still-held":

@@ -61,7 +61,7 @@ SQL_EARLIER = """
 SELECT o.flow_id, o.event_digest, o.outcome, o.token, o.fate_token, o.fingerprint, o.attempts
 FROM parking_outcome o
 JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
-WHERE o.outcome IN ('applied', 'skipped', 'failed')
+WHERE o.outcome IN ('applied', 'skipped', 'failed', 'held')
 ORDER BY o.id
 """
 SQL_GROUPS = """

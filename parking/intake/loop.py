@@ -17,9 +17,9 @@ from parking.intake.ownership import PROCESS
 from parking.intake.positions import Moved
 from parking.intake.source import Source
 from parking.intake.store import OtherContent
-from parking.intake.trouble import Troubles, of_database
 from parking.models import Cluster, Flow
 from parking.topics import Unreachable
+from parking.trouble import Troubles, of_database
 
 log = structlog.get_logger("intake")
 

@@ -10,10 +10,10 @@ from parking.intake import ownership, positions
 from parking.intake.flows import Flows
 from parking.intake.read import Arrived
 from parking.intake.store import OtherContent, Stored, store
-from parking.intake.trouble import Troubles
 from parking.kafka_in import Fetched, Look, Reader
 from parking.models import Cluster, TopicIncarnation
 from parking.topics import Unreachable
+from parking.trouble import Troubles
 
 log = structlog.get_logger("intake")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
 from django.utils import timezone
-from psycopg.errors import RaiseException
+from psycopg.errors import DeadlockDetected, RaiseException, SerializationFailure
 
 from parking import days
 from parking.intake import positions
@@ -24,6 +24,11 @@ log = structlog.get_logger("intake")
 
 NOT_THE_RECORD = (OperationalError, InterfaceError, ProgrammingError)
 """The database is away, full or not migrated: no record is to blame."""
+
+
+CROSSED = (DeadlockDetected, SerializationFailure)
+"""Two transactions waited for each other and this one was rolled back: it is simply done again."""
+TRIES = 3
 
 
 class OtherContent(Exception):
@@ -50,7 +55,7 @@ def store(arrived: Sequence[Arrived], flows: Mapping[int, Flows], expected: Mapp
     """Store records, in order per partition, and move the positions from `expected` past them.
 
     `flows`: id of the TopicIncarnation → who parks on it. Raises Moved if another process has read on, OtherContent, or
-    the database's own error where no record is to blame; then nothing is stored.
+    the database's own error where no record is to blame; what was stored until then has moved its positions.
     """
     now = timezone.now()
     days.ensure(now.date())
@@ -100,7 +105,17 @@ def _store_alone(
 
 
 def _transaction(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: datetime) -> int:
-    """Stores what is new of the rows; how many that was."""
+    """Stores what is new of the rows; how many that was. Done again where two transactions waited for each other."""
+    for _ in range(TRIES - 1):
+        try:
+            return _once(rows, moves, now)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, CROSSED):
+                raise
+    return _once(rows, moves, now)
+
+
+def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: datetime) -> int:
     with transaction.atomic():
         positions.advance(moves)
         new = _unseen(rows)

@@ -3,23 +3,22 @@
 import structlog
 from django.db import connection
 
-log = structlog.get_logger("intake")
-
 
 class Troubles:
     """Trouble by subject (`the database`, `flow payments`). Its text says what to do."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: str = "intake") -> None:
+        self._log = structlog.get_logger(process)
         self._now: dict[str, str] = {}
 
     def is_so(self, subject: str, text: str) -> None:
         if self._now.get(subject) != text:
             self._now[subject] = text
-            log.warning("%s: %s", subject, text)
+            self._log.warning("%s: %s", subject, text)
 
     def is_over(self, subject: str) -> None:
         if self._now.pop(subject, None) is not None:
-            log.info("%s: works again", subject)
+            self._log.info("%s: works again", subject)
 
     def note(self) -> str:
         """All of it, for the status page."""
