@@ -54,8 +54,8 @@ def stay(demo: Demo) -> int:
     """Say where everything is, then keep it running."""
     passwords = demo.place.passwords()
     print(f"\n  Siding is at {demo.url}\n", flush=True)
-    for name in ACCOUNTS:
-        print(f"    {name:9} {passwords[name]}", flush=True)
+    for name, does in ACCOUNTS.items():
+        print(f"    {name:9} {passwords[name]}   {does}", flush=True)
     print(f"\n  These accounts are for this demo only. Logs: {demo.place.logs}. Ctrl-C ends everything.\n", flush=True)
     while True:
         demo.look()

@@ -9,7 +9,11 @@ from typing import IO
 
 from console.demo.trouble import Trouble
 
-ACCOUNTS = ("oncall", "reviewer", "owner")
+ACCOUNTS = {
+    "oncall": "looks into what stopped, decides, amends, asks for replays",
+    "reviewer": "approves or rejects what others ask for",
+    "owner": "both of these, but never approves what is their own",
+}
 
 
 class Place:

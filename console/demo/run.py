@@ -117,10 +117,10 @@ class Demo:
         self.server_watch.adopt(Child(server.name, again), process_of(server))
 
     def _sample(self, addresses: Addresses) -> Settings:
-        forgotten = ("siding", databases.NAME) if self.servers.mock else ()  # what a new Kafka knows nothing of
+        anew = self.servers.mock  # a Kafka that has forgotten everything does not fit what is stored
         return Settings(
             bootstrap_servers=addresses.kafka_bootstrap_servers,
-            database_url=databases.service_database(addresses.database_url, anew=forgotten),
+            database_url=databases.service_database(addresses.database_url, anew=anew),
             model_url=f"http://127.0.0.1:{free_port()}",
             secret=self.place.secret("flow"),
         )

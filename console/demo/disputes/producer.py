@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka import Message as Delivered
 
 from console.demo.disputes.settings import settings
-from console.demo.disputes.stories import OPENING, QUIET, STORIES, TROUBLED, Message, Sender
+from console.demo.disputes.stories import FIRST_SEQUENCE, OPENING, QUIET, STORIES, TROUBLED, Message, Sender
 
 TOPIC = "disputes"
 BETWEEN_EVENTS = 0.7  # seconds
@@ -64,24 +64,37 @@ def pauses() -> Iterator[float]:
         pause = min(pause * SLOWER, LONGEST_PAUSE)
 
 
+class World:
+    """What happens outside, one moment at a time: a healthy event, and the next of each story that is going on."""
+
+    def __init__(self, sender: Sender, *, opening: bool) -> None:
+        self._sender = sender
+        self._going_on = [story(sender, account) for story, account in OPENING] if opening else []
+        self._to_come = zip(pauses(), itertools.cycle(STORIES), itertools.cycle(TROUBLED), strict=False)
+        self._pause, self._story, self._account = next(self._to_come)
+        self._last = 0.0
+
+    def moment(self, now: float) -> list[Message]:
+        """What is sent at `now`, in seconds since the beginning."""
+        if now - self._last >= self._pause:
+            self._going_on.append(self._story(self._sender, self._account))
+            self._pause, self._story, self._account = next(self._to_come)
+            self._last = now
+        told = [next(story, None) for story in self._going_on]
+        self._going_on = [story for story, message in zip(self._going_on, told, strict=True) if message]
+        healthy = self._sender.healthy(self._sender.random.choice(QUIET))
+        return [*(message for message in told if message), healthy]
+
+
 def run(bootstrap: str, stop: threading.Event) -> None:
     """Send until `stop` is set."""
-    now = time.time_ns()
-    sender = Sender(seed=now)
-    producer = connect(bootstrap)
-    if is_empty(bootstrap, TOPIC):
-        for story, account in OPENING:
-            send(producer, story(sender, account))
-    sender.sequence += now // 1_000_000
-    stories = zip(pauses(), itertools.cycle(STORIES), itertools.cycle(TROUBLED), strict=False)
-    pause, story, account = next(stories)
-    due = time.monotonic() + pause
+    seed = time.time_ns()
+    opening = is_empty(bootstrap, TOPIC)
+    sender = Sender(seed=seed, first=FIRST_SEQUENCE + (0 if opening else seed // 1_000_000))
+    world, producer = World(sender, opening=opening), connect(bootstrap)
+    began = time.monotonic()
     while not stop.wait(BETWEEN_EVENTS):
-        send(producer, [sender.healthy(sender.random.choice(QUIET))])
-        if time.monotonic() >= due:
-            send(producer, story(sender, account))
-            pause, story, account = next(stories)
-            due = time.monotonic() + pause
+        send(producer, world.moment(time.monotonic() - began))
     producer.flush(5)
 
 
