@@ -118,6 +118,10 @@ class Demo:
 
     def _sample(self, addresses: Addresses) -> Settings:
         anew = self.servers.mock  # a Kafka that has forgotten everything does not fit what is stored
+        if anew and self.environment.given("database_url"):
+            raise Trouble(
+                "librdkafka's mock cluster does not fit your database: set SIDING_KAFKA_BOOTSTRAP_SERVERS, too"
+            )
         return Settings(
             bootstrap_servers=addresses.kafka_bootstrap_servers,
             database_url=databases.service_database(addresses.database_url, anew=anew),
