@@ -86,10 +86,9 @@ def _after(delivery: Delivery, came: Verdict, now: datetime) -> tuple[str, dict[
     if came.fate is Fate.FAILED:
         return "failed", {}
     wait = came.wait if came.wait is not None else verdict.backoff(delivery.tries)
-    due = now + timedelta(seconds=wait)
-    if due > delivery.give_up_at:
+    if now + timedelta(seconds=wait) > delivery.give_up_at:
         return "failed", {}
-    return "pending", {"due_at": due, "queued_at": None}
+    return "pending", {"due_at": Now() + timedelta(seconds=wait), "queued_at": None}
 
 
 def _is_urgent(delivery: Delivery, came: Verdict, after: str) -> bool:

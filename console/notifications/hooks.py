@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from parking import journal
@@ -95,12 +96,11 @@ def renew_secret(*, hook_id: int, actor: Actor, reason: str) -> Hook:
 
 def send_test(*, hook_id: int, actor: Actor) -> Delivery:
     """A delivery that says that nothing is wrong, due now; its answer is shown like any other."""
-    now = timezone.now()
+    times = {"created_at": Now(), "due_at": Now(), "give_up_at": Now() + TEST_BUDGET}
     with transaction.atomic():
         hook = Hook.objects.select_related("team", "flow").get(pk=hook_id)
-        delivery = Delivery.objects.create(
-            hook=hook, transition=Delivery.Transition.TEST, created_at=now, due_at=now, give_up_at=now + TEST_BUDGET
-        )
+        delivery = Delivery.objects.create(hook=hook, transition=Delivery.Transition.TEST, **times)
+        delivery.refresh_from_db()
         _write("test hook", hook, actor, "", {"delivery": delivery.pk})
     return delivery
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from parking import journal
 from parking.actor import Actor
@@ -20,7 +20,6 @@ def resend(*, delivery_id: int, actor: Actor, reason: str) -> list[Delivery]:
     Raises Refused without a reason, Conflict while one of them is being sent.
     """
     reason = required(reason, "why it should be sent again")
-    now = timezone.now()
     with transaction.atomic():
         first = Delivery.objects.select_related("incident__flow", "hook__flow").get(pk=delivery_id)
         rows = Delivery.objects.filter(pk=first.pk)
@@ -29,8 +28,8 @@ def resend(*, delivery_id: int, actor: Actor, reason: str) -> list[Delivery]:
         again = list(rows.select_for_update().order_by("pk"))
         if any(one.state == Delivery.State.SENDING for one in again):
             raise Conflict("It is being sent at this moment: look again in a minute.", what="sending")
-        budget = timedelta(seconds=settings.ALERT_BUDGET_SECONDS)
-        rows.update(state="pending", due_at=now, give_up_at=now + budget, queued_at=None, delivered_at=None)
+        give_up_at = Now() + timedelta(seconds=settings.ALERT_BUDGET_SECONDS)
+        rows.update(state="pending", due_at=Now(), give_up_at=give_up_at, queued_at=None, delivered_at=None)
         flow = first.incident.flow if first.incident else first.hook.flow
         detail = {"deliveries": [one.pk for one in again], "hook": first.hook_id, "incident": first.incident_id}
         journal.write(actor=actor, verb="send again", flow=flow, reason=reason, detail=detail)

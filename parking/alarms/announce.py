@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from parking.models import Delivery, Hook, Incident
@@ -30,15 +31,13 @@ def change(incident: Incident, transition: Delivery.Transition) -> None:
 
 
 def write(incident: Incident, transition: Delivery.Transition, hooks: Iterable[Hook]) -> None:
-    """The rows; what a hook is being told already is left alone."""
-    now = timezone.now()
-    budget = timedelta(seconds=settings.ALERT_BUDGET_SECONDS)
-    rows = [
-        Delivery(
-            incident=incident, hook=hook, transition=transition, created_at=now, due_at=now, give_up_at=now + budget
-        )
-        for hook in hooks
-    ]
+    """The rows; what a hook is being told already is left alone. Due by the database's clock, which is everybody's."""
+    times = {
+        "created_at": Now(),
+        "due_at": Now(),
+        "give_up_at": Now() + timedelta(seconds=settings.ALERT_BUDGET_SECONDS),
+    }
+    rows = [Delivery(incident=incident, hook=hook, transition=transition, **times) for hook in hooks]
     Delivery.objects.bulk_create(rows, ignore_conflicts=True)
 
 

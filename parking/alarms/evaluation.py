@@ -14,16 +14,16 @@ from parking.models import AlarmRule, Incident
 
 def evaluate() -> int:
     """Open and resolve what is due, and tell what a silence kept back; how many incidents moved. Sends nothing."""
-    rules = AlarmRule.objects.filter(enabled=True).select_related("flow", "team")
-    moved = sum(_moves(rule) and _move(rule.pk) for rule in rules.order_by("pk"))
+    rules = AlarmRule.objects.filter(enabled=True).select_related("flow", "team").order_by("pk")
+    firing = set(Incident.objects.unresolved().values_list("alarm", flat=True))
+    now, beat = timezone.now(), readings.last_beat()
+    moved = sum(_move(rule.pk) for rule in rules if _would_move(rule, rule.alarm in firing, now, beat))
     return moved + announce.announce_due()
 
 
-def _moves(rule: AlarmRule) -> bool:
+def _would_move(rule: AlarmRule, firing: bool, now: datetime, beat: datetime | None) -> bool:
     """Whether this reading changes anything: a hint, and in the quiet the only thing that is done."""
-    now = timezone.now()
-    firing = Incident.objects.unresolved().filter(alarm=rule.alarm).exists()
-    before, after, transition, _ = _look(rule, firing, now)
+    before, after, transition, _ = _look(rule, firing, now, beat)
     return transition is not None or before != after
 
 
@@ -36,7 +36,7 @@ def _move(rule_id: int) -> bool:
             return False
         incident = Incident.objects.unresolved().select_for_update(of=("self",)).filter(alarm=rule.alarm).first()
         now = timezone.now()
-        _, after, transition, reading = _look(rule, incident is not None, now)
+        _, after, transition, reading = _look(rule, incident is not None, now, readings.last_beat())
         AlarmRule.objects.filter(pk=rule_id).update(
             breached_since=after.breached_since, cleared_since=after.cleared_since
         )
@@ -47,10 +47,12 @@ def _move(rule_id: int) -> bool:
     return transition is not None
 
 
-def _look(rule: AlarmRule, firing: bool, now: datetime) -> tuple[Standing, Standing, Transition | None, Reading]:
+def _look(
+    rule: AlarmRule, firing: bool, now: datetime, beat: datetime | None
+) -> tuple[Standing, Standing, Transition | None, Reading]:
     """Standing before and after, what happens, and the reading that it came from."""
     before = Standing(firing, rule.breached_since, rule.cleared_since)
-    reading = readings.read(rule, now)
+    reading = readings.read(rule, now, beat)
     thresholds = Thresholds(rule.threshold, rule.for_seconds, rule.resolve_at, rule.resolve_for_seconds)
     after, transition = step(thresholds, before, reading.value, fresh=reading.fresh, now=now)
     return before, after, transition, reading

@@ -1,6 +1,6 @@
 """What the rules measure, read from counters that intake keeps: a bounded walk of an index, never a count of events."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,19 +16,19 @@ WALKED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`value` in the rule's unit; `about` are facts for people, without anything of a payload."""
+    """`value` in the rule's unit; only a fresh one may resolve."""
 
     value: int
     fresh: bool
-    about: dict[str, Any] = field(default_factory=dict)
 
 
-def read(rule: AlarmRule, now: datetime) -> Reading:
-    """What the rule measures, as it is now."""
+def read(rule: AlarmRule, now: datetime, beat: datetime | None) -> Reading:
+    """What the rule measures, as it is now; `beat` is `last_beat()`."""
     if rule.measure == AlarmRule.Measure.STALE:
-        return _silence(rule, now)
+        since = beat or rule.created_at
+        return Reading(max(0, int((now - since).total_seconds())), fresh=True)
     measured = _depth(rule) if rule.measure == AlarmRule.Measure.DEPTH else _age(rule, now)
-    return Reading(measured, intake_is_fresh(now))
+    return Reading(measured, fresh=beat is not None and now - beat <= FRESH)
 
 
 def about(rule: AlarmRule) -> dict[str, Any]:
@@ -38,11 +38,6 @@ def about(rule: AlarmRule) -> dict[str, Any]:
         return {"last_beat_at": last.isoformat() if last else "never"}
     oldest = _oldest(rule)
     return {"source_topic": rule.flow.source_topic if rule.flow else "", **(_head(oldest) if oldest else {})}
-
-
-def intake_is_fresh(now: datetime) -> bool:
-    last = last_beat()
-    return last is not None and now - last <= FRESH
 
 
 def last_beat() -> datetime | None:
@@ -71,11 +66,6 @@ def _age(rule: AlarmRule, now: datetime) -> int:
         head = EventState.objects.unsettled(oldest).first()
         since = head.stored_at if head else now
     return max(0, int((now - since).total_seconds()))
-
-
-def _silence(rule: AlarmRule, now: datetime) -> Reading:
-    last = last_beat() or rule.created_at
-    return Reading(max(0, int((now - last).total_seconds())), fresh=True)
 
 
 def _head(oldest: Quarantine) -> dict[str, Any]:
