@@ -110,7 +110,10 @@ def _page(
         "flow": event.flow,
         "selected": selected,
         "base": base,
-        "header_fields": [*header_fields(typed.headers), *(HeaderField(name="", form="text", text="") for _ in range(2))],
+        "header_fields": [
+            *header_fields(typed.headers),
+            *(HeaderField(name="", form="text", text="") for _ in range(2)),
+        ],
         "refused": refused,
         "reason": request.POST.get("reason", ""),
     }

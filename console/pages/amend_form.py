@@ -68,7 +68,9 @@ def _headers(post: QueryDict, before: Headers) -> Headers:
     if not names and "header-count" not in post:
         return before
     rows = list(zip(names, forms, texts, strict=False))[:MOST_HEADERS]
-    kept = [_header(at, row, before) for at, row in enumerate(rows) if str(at) not in gone and (row[0] or at < len(before))]
+    kept = [
+        _header(at, row, before) for at, row in enumerate(rows) if str(at) not in gone and (row[0] or at < len(before))
+    ]
     return tuple(kept)
 
 

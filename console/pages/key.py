@@ -79,7 +79,9 @@ def next_action(
         return None
     if replay and replay.living:
         waits = replay.state == Replay.State.REQUESTED
-        label = ("Review the replay that waits" if may["approve"] else "See the request") if waits else "Watch the replay"
+        label = (
+            ("Review the replay that waits" if may["approve"] else "See the request") if waits else "Watch the replay"
+        )
         return Action(label, reverse("replay", args=[replay.pk]))
     if decisions.undecided and may["decide"]:
         return _decide(quarantine, decisions)
@@ -140,7 +142,7 @@ def _asked_event(request: HttpRequest, quarantine: Quarantine) -> EventState | N
     rows = EventState.objects.in_order(quarantine).select_related("flow", "event", "decision__amendment", "error_group")
     asked = request.GET.get("event", "")
     chosen = rows.filter(pk=int(asked)).first() if asked.isdecimal() and len(asked) < 19 else None
-    return chosen or rows.filter(state=EventState.State.PARKED).first() or rows.last()
+    return chosen or rows.filter(state=EventState.State.PARKED).first() or rows.first()
 
 
 def _track(request: HttpRequest, quarantine: Quarantine) -> Track:

@@ -14,9 +14,9 @@ STOPPED = ("failed", "fenced", "conflict", "unconfirmed")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of steps; `rate` is steps a second, `left` the time to go, `took` the whole; None while nothing can be told.
+    """Counts of steps; `rate` is steps a second, `left` the time to go, `took` the whole.
 
-    The bar is 1000 units wide.
+    None stands where nothing can be told yet. The bar is 1000 units wide.
     """
 
     done: int

@@ -175,7 +175,9 @@ def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> 
 def _headers(pair: warnings.Amended) -> list[difference.Row]:
     if pair.before_headers == pair.after_headers:
         return []
-    return difference.in_one(*(difference.header_lines(unpack(one)) for one in (pair.before_headers, pair.after_headers)))
+    return difference.in_one(
+        *(difference.header_lines(unpack(one)) for one in (pair.before_headers, pair.after_headers))
+    )
 
 
 def _with_progress(one: Replay) -> Replay:

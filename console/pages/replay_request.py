@@ -56,7 +56,10 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
     }
     try:
         planned = plan.build(quarantine)
-        choices = [Choice(f"{value} {plan.build(quarantine, follow=value).digest.hex()}", value) for value in Replay.Follow.values]
+        choices = [
+            Choice(f"{value} {plan.build(quarantine, follow=value).digest.hex()}", value)
+            for value in Replay.Follow.values
+        ]
     except Refused as undecided:
         return render(request, "replay/request.html", {**context, "undecided": str(undecided)}, status=max(status, 200))
     rows = plan_rows.of_plan(planned)

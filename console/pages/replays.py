@@ -1,6 +1,5 @@
 """All replays: running first, then those that wait for approval, then history."""
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -9,6 +8,7 @@ from console import access
 from console.access import Access, Permission
 from console.pages import found
 from replay.models import Replay
+from replay.models.replay import ReplayQuerySet
 
 PAGE = 50
 MOST_LIVING = 200
@@ -31,12 +31,12 @@ def replays(request: HttpRequest) -> HttpResponse:
     return render(request, "replays/live.html" if "live" in request.GET else "replays/replays.html", context)
 
 
-def _visible(viewer: Access) -> QuerySet[Replay]:
+def _visible(viewer: Access) -> ReplayQuerySet:
     rows = Replay.objects.with_progress().filter(flow__in=viewer.flow_ids())
     return rows.select_related("flow__team", "quarantine__hold_key")
 
 
-def _ended(viewer: Access, after: str) -> QuerySet[Replay]:
+def _ended(viewer: Access, after: str) -> ReplayQuerySet:
     rows = _visible(viewer).ended().order_by("-id")
     return rows.filter(pk__lt=int(after)) if after.isdecimal() and len(after) < 19 else rows
 

@@ -122,4 +122,4 @@ def headers_of(event: EventState) -> Headers:
 
 
 def _bytes(value: object) -> bytes | None:
-    return None if value is None else bytes(value)  # type: ignore[call-overload, no-any-return]
+    return None if value is None else bytes(value)  # type: ignore[call-overload]

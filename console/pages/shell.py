@@ -47,7 +47,14 @@ def places(request: HttpRequest, at: str = "") -> list[Place]:
     living = Replay.objects.living().filter(flow__in=flows).count()
     path = at or request.path
     return [
-        Place("Keys", reverse("keys"), stopped, "poison", "stopped", path.startswith(("/keys", "/events", "/unattributed"))),
+        Place(
+            "Keys",
+            reverse("keys"),
+            stopped,
+            "poison",
+            "stopped",
+            path.startswith(("/keys", "/events", "/unattributed")),
+        ),
         Place("Replays", reverse("replays"), living, "moving", "not finished", path.startswith("/replays")),
     ]
 

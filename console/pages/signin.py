@@ -44,7 +44,9 @@ def _try(request: HttpRequest) -> HttpResponse:
 
 def _form(request: HttpRequest, wrong: str = "", status: int = 200) -> HttpResponse:
     typed = request.POST.get("username", "")
-    return render(request, "signin/signin.html", {"wrong": wrong, "typed": typed, "next": _next(request)}, status=status)
+    return render(
+        request, "signin/signin.html", {"wrong": wrong, "typed": typed, "next": _next(request)}, status=status
+    )
 
 
 def _next(request: HttpRequest) -> str:

@@ -33,13 +33,13 @@ class Decided:
 def decided(quarantine: Quarantine) -> Decided:
     """Counts over the unsettled events: two short queries."""
     waiting = EventState.objects.unsettled(quarantine).order_by()
-    actions = Counter(waiting.values_list("decision__action", flat=True))
+    actions = Counter(action or "" for action in waiting.values_list("decision__action", flat=True))
     undecided = waiting.filter(kind="poison", decision__isnull=True).count()
-    actions["apply"] += actions.pop(None, 0) - undecided
+    actions["apply"] += actions.pop("", 0) - undecided
     return Decided(quarantine.poison, undecided, said(actions))
 
 
-def said(actions: "Counter[str | None]") -> str:
+def said(actions: Counter[str]) -> str:
     """`1 amend, 1 skip, 5 apply`."""
     return ", ".join(f"{actions[name]} {name}" for name in ("amend", "skip", "apply") if actions[name])
 

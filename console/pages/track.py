@@ -121,4 +121,3 @@ def _missing(quarantine: Quarantine, events: list[EventState]) -> list[Missing]:
     digests = {one.digest for one in named}
     known = EventState.objects.filter(flow=quarantine.flow_id, event_digest__in=digests)
     return missing(latest, blockers, known={bytes(digest) for digest in known.values_list("event_digest", flat=True)})
-

@@ -15,7 +15,7 @@ NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:
+class Caution:
     """`strong` says what, `text` what follows from it. A grave one makes approval impossible."""
 
     strong: str
@@ -53,39 +53,39 @@ def _pair(row: Row, original: EventPayload | None) -> Amended:
     )
 
 
-def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended]) -> list[Warning]:
+def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended]) -> list[Caution]:
     """Warnings about the plan itself."""
     return [*_of_target(flow), *_of_amendments(flow, pairs), *_of_poison(rows), *_of_skips(rows)]
 
 
-def of_request(replay: Replay) -> list[Warning]:
+def of_request(replay: Replay) -> list[Caution]:
     """Whether the plan is still the one that was asked for; only while it waits."""
     if replay.state != Replay.State.REQUESTED:
         return []
     try:
         same = plan.again(replay).digest == bytes(replay.digest)
     except Refused as refused:
-        return [Warning("The plan no longer stands.", f"{refused} Reject or cancel this request.", grave=True)]
+        return [Caution("The plan no longer stands.", f"{refused} Reject or cancel this request.", grave=True)]
     text = "A decision, an amendment or an event changed after it was asked for. Cancel it and ask for the new plan."
-    return [] if same else [Warning("The plan has changed.", text, grave=True)]
+    return [] if same else [Caution("The plan has changed.", text, grave=True)]
 
 
-def _of_target(flow: Flow) -> list[Warning]:
+def _of_target(flow: Flow) -> list[Caution]:
     if flow.gated:
         return []
     text = "A newer event of this key may take effect before or between these. The order among these is kept."
-    return [Warning("No gate.", text)]
+    return [Caution("No gate.", text)]
 
 
-def _of_amendments(flow: Flow, pairs: Sequence[Amended]) -> list[Warning]:
+def _of_amendments(flow: Flow, pairs: Sequence[Amended]) -> list[Caution]:
     found = []
     for pair in pairs:
         name = pair.row.event.event_type or pair.row.event.event_id
-        found.append(Warning(f"{name} is amended.", f"{_changed(pair)} {SAME_KEY}"))
+        found.append(Caution(f"{name} is amended.", f"{_changed(pair)} {SAME_KEY}"))
         wrong = violations(flow, pair.after)
         if wrong:
             where = ", ".join(one["path"] or "/" for one in wrong[:NAMED])
-            found.append(Warning(f"The amended {name} does not match the flow's schema", f"at {where}.", grave=False))
+            found.append(Caution(f"The amended {name} does not match the flow's schema", f"at {where}.", grave=False))
     return found
 
 
@@ -105,7 +105,7 @@ def _changed(pair: Amended) -> str:
     return "The amendment changes only headers." if headers else "The amendment changes the value."
 
 
-def _of_poison(rows: Sequence[Row]) -> list[Warning]:
+def _of_poison(rows: Sequence[Row]) -> list[Caution]:
     """Poison events that failed validation and are sent again as they are: they will most likely fail again."""
     again = [row.state.pk for row in rows if row.state.kind == "poison" and row.action == "apply"]
     invalid = Attempt.objects.filter(event_state__in=again).exclude(validation_errors=[])
@@ -114,12 +114,12 @@ def _of_poison(rows: Sequence[Row]) -> list[Warning]:
         return []
     some = "1 event" if count == 1 else f"{count} events"
     text = "Nothing about it was changed, so it fails again unless the consumer was, and the replay stops there."
-    return [Warning(f"{some} failed validation and will be sent as before.", text)]
+    return [Caution(f"{some} failed validation and will be sent as before.", text)]
 
 
-def _of_skips(rows: Sequence[Row]) -> list[Warning]:
+def _of_skips(rows: Sequence[Row]) -> list[Caution]:
     skipped = [row for row in rows if row.action == "skip"]
     if not skipped:
         return []
     some = "1 event is" if len(skipped) == 1 else f"{len(skipped)} events are"
-    return [Warning(f"{some} skipped for good.", "A skipped event can never come back to life.")]
+    return [Caution(f"{some} skipped for good.", "A skipped event can never come back to life.")]

@@ -10,7 +10,22 @@ def kcat(bootstrap: str, topic: str, partition: int | None, offset: int | None) 
     if partition is None or offset is None:
         return ""
     layout = "key %k%nheaders %h%n%s%n"
-    parts = ["kcat", "-C", "-b", bootstrap, "-t", topic, "-p", str(partition), "-o", str(offset), "-c", "1", "-f", layout]
+    parts = [
+        "kcat",
+        "-C",
+        "-b",
+        bootstrap,
+        "-t",
+        topic,
+        "-p",
+        str(partition),
+        "-o",
+        str(offset),
+        "-c",
+        "1",
+        "-f",
+        layout,
+    ]
     return shlex.join(parts)
 
 
@@ -20,7 +35,14 @@ def curl(address: str) -> str:
 
 
 def json_line(
-    *, topic: str, partition: int, offset: int, timestamp_ms: int, key: bytes | None, value: bytes | None, headers: Headers
+    *,
+    topic: str,
+    partition: int,
+    offset: int,
+    timestamp_ms: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers,
 ) -> str:
     """The original record as one line of JSON, everything in base64: what `manage.py inspect` reads."""
     return to_json_line(Record(topic, partition, offset, timestamp_ms, key, value, headers))

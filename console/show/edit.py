@@ -52,7 +52,9 @@ def value_of(form: str, typed: str, *, before: bytes | None) -> bytes | None:
     try:
         return plain.replace("\n", line_end).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise NotEditable(f"Character {error.start + 1} is half of a surrogate pair: remove it, or edit as hex.") from None
+        raise NotEditable(
+            f"Character {error.start + 1} is half of a surrogate pair: remove it, or edit as hex."
+        ) from None
 
 
 def _text(value: bytes) -> str | None:

@@ -29,7 +29,9 @@ def rows(headers: Iterable[tuple[str, bytes | None]]) -> list[Shown]:
         seen[name] += 1
         form, text = written(value)
         shown.append(
-            Shown(name, form, text[:LONGEST], len(value or b""), len(text) <= LONGEST, seen[name] if seen[name] > 1 else 0)
+            Shown(
+                name, form, text[:LONGEST], len(value or b""), len(text) <= LONGEST, seen[name] if seen[name] > 1 else 0
+            )
         )
     return shown
 

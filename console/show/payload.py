@@ -1,4 +1,4 @@
-"""A value as a page shows it: JSON in lines with the errors where they are, else text, else hex; the first part only."""
+"""The first part of a value as a page shows it: JSON in lines with the errors where they are, else text, else hex."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -96,9 +96,7 @@ def _decoded(value: bytes) -> tuple[str | None, bool]:
         return None, whole
 
 
-def _marked(
-    found: list[Line], errors: list[Mapping[str, object]], notes: Mapping[str, str]
-) -> tuple[MarkedLine, ...]:
+def _marked(found: list[Line], errors: list[Mapping[str, object]], notes: Mapping[str, str]) -> tuple[MarkedLine, ...]:
     wrong: dict[int, list[str]] = {}
     where = {line.pointer: index for index, line in reversed(list(enumerate(found))) if line.pointer is not None}
     for error in errors:
@@ -108,7 +106,7 @@ def _marked(
     return tuple(MarkedLine(line.depth, line.spans, tuple(wrong.get(at, ()))) for at, line in enumerate(found))
 
 
-def _nearest(path: str, where: Mapping[str | None, int]) -> tuple[int, bool]:
+def _nearest(path: str, where: Mapping[str, int]) -> tuple[int, bool]:
     """The line of the value, or of the nearest container that should have had it (then True)."""
     missing = False
     while path not in where and path:

@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 
 _TOLD = {
-    "amend": ("amended the event", ""),
     "approve": ("approved the replay", ""),
     "reject": ("rejected the replay", ""),
-    "request": ("asked for a replay", ""),
+    "request": ("asked for the replay", ""),
     "cancel": ("cancelled the replay", ""),
     "pause": ("paused the replay", ""),
     "resume": ("let the replay go on", ""),
-    "expire": ("let the request expire", ""),
-    "start": ("started the replay", ""),
+    "expire": ("let the replay expire: nobody approved it in time", ""),
     "complete": ("completed the replay", ""),
     "stop": ("stopped the replay", ""),
+    "end cancelled": ("ended the cancelled replay", ""),
+    "late outcome": ("got a late outcome", ""),
     "look": ("looked at the payload", ""),
-    "quarantine": ("stopped the key", ""),
-    "release": ("released the key", ""),
+    "released": ("noted the release", ""),
+    "returned": ("put the event back", ""),
 }
 
 

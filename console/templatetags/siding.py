@@ -115,11 +115,17 @@ def after(at: datetime | None, start: datetime | None) -> str:
     return f"+{texts.THIN}{texts.span(at - start)}"
 
 
-def _span(at: datetime, length: object) -> SafeString:
+@register.simple_tag
+def lasted(start: datetime | None, end: datetime | None) -> str:
+    """How long from one moment to the other: `1 d 1 h`; `–` where one is unknown."""
+    return "–" if start is None or end is None else texts.span(end - start)
+
+
+def _span(at: datetime, length: timedelta) -> SafeString:
     local = timezone.localtime(at)
     title = f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {timezone.get_current_timezone_name()}"
     return format_html(
-        '<time class="nowrap" datetime="{}" title="{}">{}</time>', at.isoformat(), title, texts.span(length)  # type: ignore[arg-type]
+        '<time class="nowrap" datetime="{}" title="{}">{}</time>', at.isoformat(), title, texts.span(length)
     )
 
 
@@ -131,7 +137,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 @register.inclusion_tag("parts/mark.html")
 def mark(name: str, extra: str = "") -> dict[str, str]:
-    """The sign of a meaning: poison, held, moving, settled; and warning, gone, unread. A word always stands beside it."""
+    """The sign of a meaning: poison, held, moving, settled, skipped, warning, unread. A word always stands beside it."""
     return {"name": name, "extra": extra}
 
 
@@ -156,7 +162,7 @@ def address(context: template.Context, **changes: object) -> str:
         query.pop(name, None)
         if value not in (None, ""):
             query[name] = str(value)
-    return "?" + query.urlencode()
+    return f"?{query.urlencode()}"
 
 
 @register.filter
@@ -172,7 +178,11 @@ def sentence(entry: JournalEntry, types: dict[int, str]) -> SafeString:
     words, strong = sentences.said(entry.verb, entry.detail)
     about = types.get(entry.event_id or 0, "")
     subject = format_html(" for {}", _foreign(about, one_line=True, longest=80)) if about else ""
-    return format_html("{} <strong>{}</strong>{}", words, strong, subject) if strong else format_html("{}{}", words, subject)
+    return (
+        format_html("{} <strong>{}</strong>{}", words, strong, subject)
+        if strong
+        else format_html("{}{}", words, subject)
+    )
 
 
 @register.filter

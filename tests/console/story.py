@@ -106,7 +106,9 @@ class Lot:
 
     def take(self, wires: Sequence[tuple[Wire, float]]) -> None:
         """Store records; each with how many seconds ago it was parked."""
-        arrived = [Arrived(self._record(at, wire, ago), self.topic.pk) for at, (wire, ago) in enumerate(wires, self.next)]
+        arrived = [
+            Arrived(self._record(at, wire, ago), self.topic.pk) for at, (wire, ago) in enumerate(wires, self.next)
+        ]
         readers = flows.by_topic([self.flow])[self.flow.cluster_id, self.flow.parking_topic]
         store(arrived, {self.topic.pk: readers}, {(self.topic.pk, 0): self.next})
         self.next += len(arrived)
@@ -150,7 +152,9 @@ def body(**members: Any) -> bytes:
     return json.dumps(members).encode()
 
 
-def disputed_key(lot: Lot, key: bytes = b"acc-20417", ago: float = 3 * 3600 + 12 * 60, *, gap: bool = True) -> Quarantine:
+def disputed_key(
+    lot: Lot, key: bytes = b"acc-20417", ago: float = 3 * 3600 + 12 * 60, *, gap: bool = True
+) -> Quarantine:
     """The key of the pictures: two poison events, five held ones, and one that the consumer holds and nobody saw."""
     name = key.decode()
 
@@ -176,7 +180,9 @@ def disputed_key(lot: Lot, key: bytes = b"acc-20417", ago: float = 3 * 3600 + 12
         headers=(*typed(f"{name}-1", "ChargeDisputed"), ("trace", None), ("trace", b""), ("trace", b"\x01\xff")),
         attempts=(
             Attempt(1, ms(ago + 65), "TimeoutError", "no answer in 30 s", "TimeoutError: no answer in 30 s", (), True),
-            Attempt(2, ms(ago + 36), "InvalidDecision", "The decision did not pass validation: 2 errors.", TRACE, ERRORS),
+            Attempt(
+                2, ms(ago + 36), "InvalidDecision", "The decision did not pass validation: 2 errors.", TRACE, ERRORS
+            ),
             Attempt(3, ms(ago), "InvalidDecision", "The decision did not pass validation: 2 errors.", TRACE, ERRORS),
         ),
         evidence=EVIDENCE,
@@ -217,7 +223,9 @@ def _tell_of_a_missing_event(lot: Lot, key: bytes, ago: float) -> None:
     lot.take([(outcome.encode(answer), 30)])
 
 
-def simple_key(lot: Lot, key: bytes, *, ago: float, error: tuple[str, str], held: int = 0, kind: str = "Event") -> Quarantine:
+def simple_key(
+    lot: Lot, key: bytes, *, ago: float, error: tuple[str, str], held: int = 0, kind: str = "Event"
+) -> Quarantine:
     """A key with one poison event and some held ones behind it."""
     name = key.decode("utf-8", "replace")
     tries = (Attempt(1, ms(ago), error[0], error[1], f"{error[0]}: {error[1]}", (), False),)
@@ -286,7 +294,13 @@ def sent(replay: Replay, first: int, last: int) -> None:
     """Steps of these ordinals are in flight."""
     rows = replay.steps.filter(ordinal__range=(first, last))
     states.move(
-        rows, "in_flight", moves=states.STEP, only=last - first + 1, sends=1, sent_at=timezone.now(), acked_at=timezone.now()
+        rows,
+        "in_flight",
+        moves=states.STEP,
+        only=last - first + 1,
+        sends=1,
+        sent_at=timezone.now(),
+        acked_at=timezone.now(),
     )
 
 
@@ -306,7 +320,11 @@ def answered(lot: Lot, replay: Replay, last: int) -> None:
 def stopped(replay: Replay, at: int, reason: str) -> None:
     """The step failed, and the replay stopped there."""
     states.move(
-        replay.steps.filter(ordinal=at), "failed", moves=states.STEP, reason="InvalidDecision", settled_at=timezone.now()
+        replay.steps.filter(ordinal=at),
+        "failed",
+        moves=states.STEP,
+        reason="InvalidDecision",
+        settled_at=timezone.now(),
     )
     Quarantine.objects.filter(pk=replay.quarantine_id).update(state="open")
     _end(replay, "stopped", stop_reason=reason, stopped_at_step=at)

@@ -39,8 +39,12 @@ def tell() -> list[Picture]:
             bills, b"inv-%d" % (70_311 + 7 * number), ago=minutes * 60, held=number * 3,
             error=("TaxRateMissing", "no tax rate for country XX on the day of delivery"), kind="InvoiceIssued",
         )  # fmt: skip
-    story.simple_key(parcels, b"SHP-5521", ago=720, held=2, error=("CarrierRefused", "label service: 422 unknown depot"))
-    story.simple_key(lot, b"acc-11873", ago=5_400, error=("ModelRateLimited", "no proposal within 3 tries"), kind="ChargeDisputed")
+    story.simple_key(
+        parcels, b"SHP-5521", ago=720, held=2, error=("CarrierRefused", "label service: 422 unknown depot")
+    )
+    story.simple_key(
+        lot, b"acc-11873", ago=5_400, error=("ModelRateLimited", "no proposal within 3 tries"), kind="ChargeDisputed"
+    )
     hostile = story.simple_key(
         lot, '"><svg/onload=alert(1)>\u202egnp.exe\x00'.encode(), ago=1_900, held=1,
         error=("<img src=x onerror=alert(1)>", "invalid \u202eidden\x1b[31m text"), kind="x'onmouseover='alert(1)",

@@ -21,6 +21,7 @@ class Scene:
     disputes: Flow
     foreign: Flow
     lot: story.Lot
+    foreign_lot: story.Lot
     key: Quarantine
     foreign_key: Quarantine
     viewer: User
@@ -50,6 +51,7 @@ def scene(db: None, kafka: str, replay_topic: str) -> Scene:
         disputes=disputes,
         foreign=foreign,
         lot=lot,
+        foreign_lot=other,
         key=story.disputed_key(lot),
         foreign_key=story.disputed_key(other, b"crm-secret-7"),
         viewer=story.person("viewer", "auditor", viewer=disputes),

@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.console import story
-
 
 @pytest.mark.parametrize("text", ["acc-204", "dec", "acc-20417-3", "pass validation"])
 def test_keys_are_found_by_part_of_the_key_or_error_and_by_event_id(scene, text):
