@@ -167,6 +167,20 @@ def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin)
     until(stored(15), intake, seconds=40)
 
 
+def test_records_that_came_from_another_life_are_not_stored_as_this_one_s(flow, intake, monkeypatch):
+    """Nothing but the topic's id tells, and it is asked after the records came."""
+    lot = lot_of(flow)
+    send(flow, lot.poison("e1", 1))
+    until(stored(1), intake)
+    monkeypatch.setattr(loop, "LOOK_EVERY", 1000)
+    (source,) = intake._sources.values()
+    (owned,) = source.owned.values()
+    owned.topic.topic_id = "that of a life that has ended"
+    send(flow, lot.poison("e2", 2))
+    until(stored(2), intake)
+    assert source.owned[flow.parking_topic, 0] is not owned
+
+
 def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
     lot = lot_of(flow)
     send(flow, *(lot.poison(f"e{n}", n) for n in range(5)))
