@@ -22,15 +22,27 @@ servers: setup ## only PostgreSQL, Redis and Kafka, for development; prints thei
 test: setup ## all tests, on real servers. ARGS="tests/parking -k intake" chooses
 	@exec $(VENV)/python -m tests $(if $(ARGS),$(ARGS),--numprocesses=2)
 
-check: setup ## lint, format, types, layers, migrations, templates, dependencies
+check: lint types layers migrations templates dependencies ## all of these: lint, types, layers, migrations, templates, dependencies
+
+lint: setup
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
+
+types: setup
 	$(VENV)/mypy .
+
+layers: setup
 	$(VENV)/lint-imports --no-logo
+
+migrations: setup
 	$(VENV)/python -W ignore manage.py makemigrations --check --dry-run
 	$(VENV)/python manage.py check --fail-level WARNING
+
+templates: setup
 	find templates -name '*.html' -print0 | xargs -0r $(VENV)/djade --check --target-version 5.2
 	$(VENV)/python -m tests.templates
+
+dependencies: setup
 	$(VENV)/deptry .
 
 mutants: setup ## breaks the code behind each guarantee and shows that its test fails
@@ -53,4 +65,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check mutants screenshots format lock clean
+.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants screenshots format lock clean
