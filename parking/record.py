@@ -16,7 +16,10 @@ INT64 = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record. `timestamp_ms` is milliseconds since 1970 or −1; headers keep their order, repeats and nulls."""
+    """One record. `timestamp_ms` is milliseconds since 1970 or −1; headers keep their order, repeats and nulls.
+
+    `fault` says what of it could not be read, where the client library fails on it; empty for a sound record.
+    """
 
     topic: str
     partition: int
@@ -25,6 +28,7 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: Headers = ()
+    fault: str = ""
 
     @property
     def coordinates(self) -> Coordinates:

@@ -24,6 +24,8 @@ class Answers:
         if self._flow.secret and not verify(self._flow.secret, record):
             # without token and replay id, so that a forger stops nothing
             return self._refused(record.key or b"", f"wrong or missing signature on {record.coordinates}")
+        if record.fault:
+            return self._refused(b"", f"{record.coordinates}: {record.fault}")
         try:
             found = command.decode(record)
         except Malformed as malformed:

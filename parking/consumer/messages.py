@@ -10,7 +10,7 @@ from parking.record import Headers, Record
 def record(message: Message) -> Record:
     """The record as it arrived: bytes, ordered headers, nulls and repeats."""
     timestamp = message.timestamp()
-    headers = cast("Headers", message.headers() or ())
+    headers, fault = _headers(message)
     return Record(
         topic=message.topic() or "",
         partition=_number(message.partition()),
@@ -18,8 +18,18 @@ def record(message: Message) -> Record:
         timestamp_ms=-1 if timestamp[0] == TIMESTAMP_NOT_AVAILABLE else timestamp[1],
         key=_bytes(message.key()),
         value=_bytes(message.value()),
-        headers=tuple((name, _bytes(value)) for name, value in headers),
+        headers=headers,
+        fault=fault,
     )
+
+
+def _headers(message: Message) -> tuple[Headers, str]:
+    """confluent-kafka gives none of the headers, and a SystemError, where one name is not UTF-8."""
+    try:
+        headers = cast("Headers", message.headers() or ())
+    except (SystemError, UnicodeDecodeError):
+        return (), "the headers cannot be read: a name is not UTF-8"
+    return tuple((name, _bytes(value)) for name, value in headers), ""
 
 
 def _number(number: int | None) -> int:

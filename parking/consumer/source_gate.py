@@ -23,6 +23,7 @@ from parking.wire import Announcement, names
 from parking.wire.block import compact
 
 ID_CONFLICT = "id-conflict"
+UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class SourceGate:
 
     def begin(self, record: Record) -> Step:
         """What is to be done with a source record. Raises Unavailable."""
-        return self._look(self._sighting(record, event_id(record)))
+        seen = self._sighting(record, event_id(record))
+        return self._failed(seen, [self._try(UNREADABLE, record.fault)]) if record.fault else self._look(seen)
 
     def _sighting(self, record: Record, named: str) -> Sighting:
         fate = Fate(
@@ -121,8 +123,11 @@ class SourceGate:
         """Another event wears the id: this one is poison, under an id of its own."""
         named = conflicting(seen.fate.event_id, seen.fate.source)
         message = f"another event wears the id {seen.fate.event_id!r} with other content; this one is called {named!r}"
-        tries = [Attempt(1, self._now_ms(), ID_CONFLICT, message, retryable=False)]
-        return self._failed(self._sighting(seen.record, named), tries)
+        return self._failed(self._sighting(seen.record, named), [self._try(ID_CONFLICT, message)])
+
+    def _try(self, error_type: str, message: str) -> Attempt:
+        """What the gate itself has against an event, without asking the handler."""
+        return Attempt(1, self._now_ms(), error_type, message, retryable=False)
 
     def _park(
         self,

@@ -18,6 +18,7 @@ from parking.coordinates import Coordinates
 from parking.fingerprint import fingerprint
 from parking.partitioner import partition
 from parking.wire import Announcement, announcement, names
+from tests.parking.consumer import raw_producer
 from tests.parking.consumer.kafka_loop import PARTITIONS, Loop, settled
 from tests.waiting import wait_until
 
@@ -247,6 +248,19 @@ def test_a_record_that_is_too_large_is_parked_as_a_pointer(
     other.hear_all("held e1")
     other.close()
     assert other.announcements == [replace(parked, value=None, headers=(), pointer=True)]
+
+
+def test_a_record_whose_headers_cannot_be_read_is_parked_and_the_line_goes_on(loop: Loop, kafka: str) -> None:
+    raw_producer.produce(kafka, loop.flow.source_topic, b"odd", b"\xff\xfe")
+    raw_producer.produce(kafka, loop.flow.replay_topic, b"odd", b"\xff\xfe")
+    loop.send("e1")
+    loop.start()
+    loop.hear(lambda: len(loop.heard) == 2)
+    wait_until(lambda: loop.values == ["e1"])
+    (parked,), (refusal,) = loop.announcements, loop.outcomes
+    assert (parked.value, parked.attempts[0].error_type) == (b"odd", "unreadable")
+    assert (refusal.outcome, refusal.hold_key) == ("refused", b"")
+    assert "a name is not UTF-8" in (refusal.reason or "")
 
 
 def test_all_records_of_a_hold_key_go_where_java_would_put_them(loop: Loop) -> None:

@@ -129,6 +129,13 @@ def test_an_event_without_an_id_is_called_by_its_coordinates(service: Service) -
     assert service.applied == ["s/0/4@1004"]
 
 
+def test_a_record_that_could_not_be_read_whole_is_poison(service: Service, log: Log) -> None:
+    service.take(Record("s", 0, 0, 1_000, b"k", b"v", fault="the headers cannot be read"))
+    (parked,) = log.announcements
+    assert (parked.kind, parked.value, parked.attempts[0].error_type) == ("poison", b"v", "unreadable")
+    assert service.seen == []
+
+
 def test_evidence_of_a_success_is_kept(service: Service, log: Log) -> None:
     service.returns(Effect(evidence={"model": "m2"}))
     service.take(source("e1", 0))
