@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import django
@@ -20,11 +21,17 @@ def main() -> int:
     try:
         run(report, Place(Path(sys.argv[1])))
     except Deviation as deviation:
-        report.say(f"\n  ✗ {report.seconds:5.1f} s  {deviation}\n")
-        report.say(f"CHECK FAILED after {report.checked} things that are so, in {report.seconds:.0f} s.")
-        return 1
+        return failed(report, str(deviation))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a deviation
+        return failed(report, f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}")
     report.say(f"\nCHECK PASSED: {report.checked} things are so, in {report.seconds:.0f} s.")
     return 0
+
+
+def failed(report: Report, why: str) -> int:
+    report.say(f"\n  ✗ {report.seconds:5.1f} s  {why}\n")
+    report.say(f"CHECK FAILED after {report.checked} things that are so, in {report.seconds:.0f} s.")
+    return 1
 
 
 def run(report: Report, place: Place) -> None:

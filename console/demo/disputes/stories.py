@@ -20,7 +20,15 @@ class Message(NamedTuple):
 
     @property
     def event_id(self) -> str:
-        return dict(self.headers)["event-id"].decode()  # type: ignore[union-attr]
+        return self._text("event-id")
+
+    @property
+    def event_type(self) -> str:
+        return self._text("event-type")
+
+    def _text(self, name: str) -> str:
+        value = dict(self.headers)[name] or b""
+        return value if isinstance(value, str) else value.decode()
 
 
 class Sender:

@@ -28,6 +28,7 @@ def test_two_demos_cannot_use_one_folder(tmp_path):
         f"place = Place(Path({str(tmp_path)!r})); place.take(); print('mine', flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout
     assert other.stdout.readline() == "mine\n"
     with pytest.raises(Trouble, match=rf"another demo \(process {other.pid}\) uses .*end it first"):
         Place(tmp_path).take()

@@ -44,8 +44,13 @@ def until(holds, seconds=10.0):
         time.sleep(0.02)
 
 
+def process(one: Child) -> Process:
+    assert one.process
+    return one.process
+
+
 def awake(one: Child) -> bool:
-    return "awake" in one.process.log.read_text()
+    return "awake" in process(one).log.read_text()
 
 
 def gone(pid: int) -> bool:
@@ -55,7 +60,7 @@ def gone(pid: int) -> bool:
 def test_a_process_that_dies_is_named_with_the_last_lines_of_its_log(supervisor, said, tmp_path):
     dies = child(tmp_path, "print('no such table: flow'); raise SystemExit(3)")
     supervisor.start(dies)
-    until(lambda: not dies.process.running)
+    until(lambda: not dies.running)
     supervisor.look()
     (text,) = said
     assert "intake ended with status 3; it starts again in 1 s" in text
@@ -67,19 +72,19 @@ def test_a_process_that_dies_is_named_with_the_last_lines_of_its_log(supervisor,
 def test_a_process_that_was_killed_is_named_and_starts_again(supervisor, said, tmp_path):
     one = child(tmp_path, SLEEPS)
     supervisor.start(one)
-    first = one.process.popen.pid
+    first = process(one).popen.pid
     os.kill(first, signal.SIGKILL)
-    until(lambda: not one.process.running)
+    until(lambda: not one.running)
     supervisor.look()
     assert "was ended by SIGKILL" in said[0]
     one.due_at = 0.0
     supervisor.look()
     assert one.running
-    assert one.process.popen.pid != first
+    assert process(one).popen.pid != first
 
 
-def test_it_waits_longer_each_time_but_not_for_ever():
-    one = Child("intake", lambda: None)
+def test_it_waits_longer_each_time_but_not_for_ever(tmp_path):
+    one = child(tmp_path, "")
     one.start(0.0)
     assert [one.failed(1.0) for _ in range(7)] == [1, 2, 4, 8, 16, LONGEST_PAUSE, LONGEST_PAUSE]
     one.start(100.0)
@@ -93,7 +98,7 @@ def test_nothing_is_left_not_even_what_does_not_want_to_end(supervisor, said, tm
     for one in (stubborn, gentle, parent):
         supervisor.start(one)
     until(lambda: all(awake(one) for one in (stubborn, gentle, parent)))
-    pids = [one.process.popen.pid for one in (stubborn, gentle, parent)]
+    pids = [process(one).popen.pid for one in (stubborn, gentle, parent)]
     pids += [grandchild.pid for grandchild in psutil.Process(pids[2]).children()]
     assert len(pids) == 4
     supervisor.stop()
@@ -111,6 +116,7 @@ def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path):
         "print(one.process.popen.pid, flush=True); time.sleep(60)"
     )
     supervisor = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert supervisor.stdout
     pid = int(supervisor.stdout.readline())
     assert not gone(pid)
     supervisor.kill()

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from console.demo.disputes import bank
 from console.demo.disputes.decide import Decider
@@ -33,9 +34,8 @@ def decide():
 def database():
     """Business tables in a schema of their own."""
     at = settings.DATABASES["default"]
-    with psycopg.connect(
-        host=at["HOST"], port=at["PORT"], user=at["USER"], password=at["PASSWORD"], dbname="postgres"
-    ) as connection:
+    login = {name: str(at[name.upper()]) for name in ("host", "port", "user", "password")}
+    with psycopg.connect(make_conninfo("dbname=postgres", **login)) as connection:
         schema = sql.Identifier(f"bank_{uuid.uuid4().hex}")
         connection.execute(sql.SQL("CREATE SCHEMA {0}; SET search_path TO {0}").format(schema))
         bank.create_tables(connection)
@@ -93,6 +93,7 @@ def test_a_decision_that_does_not_pass_validation_is_poison_and_says_why(decide)
         decide(event("ChargeDisputed", amount_cents="1200.00", reason="other"))
     assert poison.value.error_type == "InvalidDecision"
     assert [error.path for error in poison.value.validation_errors] == ["/amount_cents", "/reason"]
+    assert poison.value.evidence
     assert poison.value.evidence["prompt"] == "p-112"
 
 
@@ -117,7 +118,7 @@ def test_the_model_may_ask_to_wait(decide):
     sender = Sender(seed=1)
     members = sender.members("RefundRequested", ACCOUNT)
     while not limited(members):
-        members["ledger_seq"] += 1
+        members = sender.members("RefundRequested", ACCOUNT)
     with pytest.raises(RateLimited) as busy:
         decide(raw("RefundRequested", json.dumps(members).encode()))
     assert busy.value.retry_after == 1

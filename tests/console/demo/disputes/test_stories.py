@@ -19,7 +19,7 @@ def test_healthy_events_are_right_and_keep_big_numbers_digit_for_digit():
     for _ in range(50):
         message = sender.healthy("acc-20500")
         event = json.loads(message.value)
-        assert event_faults(dict(message.headers)["event-type"].decode(), event) == []
+        assert event_faults(message.event_type, event) == []
         assert event["ledger_seq"] >= FIRST_SEQUENCE
     assert b"9007199254740993123" in Sender(seed=7).healthy("acc-20500").value
 
