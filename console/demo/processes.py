@@ -9,6 +9,7 @@ from console.embedded.process import Process
 
 ROOT = Path(__file__).resolve().parents[2]
 GLANCE = 0.1  # seconds
+LONGEST = 300.0
 MODULE = (sys.executable, "-m")
 MANAGE = (sys.executable, "manage.py")
 
@@ -31,7 +32,8 @@ def console(web_port: int) -> dict[str, tuple[str, ...]]:
 
 
 def follow(process: Process, say: Callable[[str], None], glance: Callable[[], None]) -> None:
-    """Say each line that a process writes until it ends; `glance` is called meanwhile."""
+    """Say each line that a process writes until it ends, or has not ended in time; `glance` is called meanwhile."""
+    until = time.monotonic() + LONGEST
     with process.log.open(encoding="utf-8", errors="replace") as log:
         while True:
             ended = not process.running
@@ -39,5 +41,8 @@ def follow(process: Process, say: Callable[[str], None], glance: Callable[[], No
                 say(line.rstrip("\n"))
             if ended:
                 return
+            if time.monotonic() > until:
+                say(f"{process.name} did not end within {LONGEST:g} s and is ended")
+                process.stop()
             glance()
             time.sleep(GLANCE)
