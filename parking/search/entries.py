@@ -14,7 +14,7 @@ from parking.record import Headers
 from parking.search import document
 from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
-from parking.search.tokens import hashed
+from parking.search.tokens import hashes
 
 FETCHED_AT_ONCE = 200
 """Rows in memory with the beginnings of their payloads."""
@@ -198,7 +198,7 @@ def _row(stored: Stored, words: document.Words) -> tuple[Any, ...]:
 
 def _array(flow: int, words: Iterable[str]) -> str:
     """As PostgreSQL writes it: much faster than an adapted list."""
-    return "{" + ",".join(str(hashed(flow, word)) for word in words) + "}"
+    return "{" + ",".join(map(str, map(hashes(flow).__getitem__, words))) + "}"
 
 
 def _copy(rows: Sequence[tuple[Any, ...]]) -> None:

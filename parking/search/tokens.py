@@ -9,8 +9,12 @@ words (Chinese, Japanese, Korean, Thai, …) are found by characters and pairs o
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
+from itertools import chain
+from typing import TypeVar
+
+_V = TypeVar("_V")
 
 _UNSEEN = "\\x00-\\x20\\x7f-\\xa0\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffd\ud800-\udfff"
 _PUNCTUATION = r"\"'`()\[\]{}<>,;=|&!?*" + "‘’“”„«»‹›…–—、。〈〉《》「」『』【】・"
@@ -24,9 +28,10 @@ _WORD = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r"[/:@#]+")
 _SCRIPT = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_SYMBOL = re.compile(rf"_|[^\w\s{_UNSEEN}.,:;!?'\"()\[\]{{}}<>/=\-、。]")
+_SYMBOL = re.compile(r"_|[^\w.:/\-]")
 _EDGE = ".:/-"
-_CACHED = 40  # characters; longer words are rarely the same twice
+_REMEMBERED = 50_000
+_SHORT = 40
 
 
 def folded(text: str) -> str:
@@ -38,41 +43,55 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """Everything by which the text is found, in its order, repeats included."""
-    text = folded(text)
-    for run in _RUN.findall(text):
-        yield from _found_by(run)
-    yield from _SYMBOL.findall(text)  # a question may be nothing but "%"
+    return chain.from_iterable(map(_RUNS.__getitem__, _RUN.findall(folded(text))))
 
 
 def sought(text: str) -> list[str]:
     """What an event must have all of to be found by this text: the largest of its words, each once."""
-    text = folded(text)
-    found = [word for run in _RUN.findall(text) for word in _sought(run)]
-    return list(dict.fromkeys(found or _SYMBOL.findall(text)))
+    runs = _RUN.findall(folded(text))
+    found = [word for run in runs for word in _sought(run)]
+    return list(dict.fromkeys(found or (symbol for run in runs for symbol in _SYMBOL.findall(run))))
 
 
-def hashed(flow: int, word: str) -> int:
-    """The word as one signed 64-bit number of its flow: BLAKE2b-64 keyed with the flow's id."""
-    return _hashed(flow, word) if len(word) <= _CACHED else _hashed.__wrapped__(flow, word)
+@lru_cache(maxsize=16)
+def hashes(flow: int) -> Mapping[str, int]:
+    """Word → one signed 64-bit number of the flow: BLAKE2b-64 salted with the flow's id. Stored: it must not change."""
+    return _Remembered(partial(_hash, flow.to_bytes(8, "big")))
 
 
-@lru_cache(maxsize=200_000)
-def _hashed(flow: int, word: str) -> int:
-    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, key=flow.to_bytes(8, "big"))
-    return int.from_bytes(digest.digest(), "big", signed=True)
+class _Remembered(dict[str, _V]):
+    """Makes what is asked for, and remembers what is short: most words come again and again."""
+
+    def __init__(self, make: Callable[[str], _V]) -> None:
+        self._make = make
+
+    def __missing__(self, text: str) -> _V:
+        made = self._make(text)
+        if len(text) <= _SHORT:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[text] = made
+        return made
 
 
-def _found_by(run: str) -> Iterator[str]:
+def _hash(flow: bytes, word: str) -> int:
+    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, salt=flow).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _found_by(run: str) -> tuple[str, ...]:
     if run.isalnum() and run.isascii():
-        yield run
-        return
+        return (run,)
+    return tuple(word for word in dict.fromkeys((*_parts(run), *_SYMBOL.findall(run))) if word)
+
+
+def _parts(run: str) -> Iterator[str]:
     parts = _WORD.findall(run)
     for part in parts:
         yield from _in_scripts(part)
     if parts and not _HAS_UNSPACED.search(run):
-        pieces = _PIECE.split(run)
-        found = [run, *pieces] if len(pieces) > 1 else pieces
-        yield from (piece.strip(_EDGE) for piece in found if piece.strip(_EDGE))
+        yield run.strip(_EDGE)
+        yield from (piece.strip(_EDGE) for piece in _PIECE.split(run))
 
 
 def _in_scripts(part: str) -> Iterator[str]:
@@ -102,3 +121,6 @@ def _sought(run: str) -> list[str]:
 def _longest(stretch: str) -> list[str]:
     """Pairs where there are any, for a single character itself."""
     return (_pairs(stretch) or [stretch]) if _HAS_UNSPACED.match(stretch) else [stretch]
+
+
+_RUNS = _Remembered(_found_by)

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from parking.models import Flow
 from parking.search.find import keys
 from parking.search.grammar import parse
-from parking.search.tokens import hashed
+from parking.search.tokens import hashes
 
 SECRET = "4000000000000002"
 
@@ -72,9 +72,9 @@ def test_the_words_of_others_are_not_even_asked_for(two):
         two.ask(SECRET, visible=["dev", "devops"], readable=["dev"])
     asked = " ".join(query["sql"] for query in queries if "parking_eventsearch" in query["sql"])
     dev, devops = two.flow("dev").pk, two.flow("devops").pk
-    assert f"words @> '{{{hashed(dev, SECRET)}}}'" in asked
-    assert f"open_words @> '{{{hashed(devops, SECRET)}}}'" in asked
-    assert f" words @> '{{{hashed(devops, SECRET)}}}'" not in asked
+    assert f"words @> '{{{hashes(dev)[SECRET]}}}'" in asked
+    assert f"open_words @> '{{{hashes(devops)[SECRET]}}}'" in asked
+    assert f" words @> '{{{hashes(devops)[SECRET]}}}'" not in asked
 
 
 def test_what_is_behind_counts_only_ones_own(two):
