@@ -62,8 +62,8 @@ def _members(attempt: Attempt) -> dict[str, Any]:
         "message": whole(attempt.message),
         "stacktrace": whole(attempt.stacktrace),
         "validation_errors": [
-            {"path": whole(e.path), "expected": whole(e.expected), "actual": whole(e.actual), "hint": whole(e.hint)}
-            for e in attempt.validation_errors
+            {name: whole(str(getattr(error, name))) for name in ("path", "expected", "actual", "hint")}
+            for error in attempt.validation_errors
         ],
         "retryable": attempt.retryable,
     }

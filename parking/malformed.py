@@ -21,5 +21,8 @@ def shown(arrived: object) -> str:
     """What arrived, on one line of at most 120 characters, without control characters or lone surrogates."""
     if arrived is None:
         return "nothing"
-    text = ascii(arrived[: SHOWN + 1] if isinstance(arrived, str | bytes) else arrived)
+    try:
+        text = ascii(arrived[: SHOWN + 1] if isinstance(arrived, str | bytes) else arrived)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a thing that contains itself too deeply
+        text = f"a {type(arrived).__name__} that cannot be shown"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -5,6 +5,8 @@ from typing import Any
 
 from parking.attempt import ValidationError
 
+LONGEST_WAIT = 86_400.0
+
 
 class Poison(Exception):
     """Raised by a handler: this event will never succeed as it is. It is parked at once, without further tries.
@@ -24,15 +26,19 @@ class Poison(Exception):
         super().__init__(message)
         self.error_type = error_type or type(self).__name__
         self.validation_errors = tuple(validation_errors)
+        if not all(isinstance(error, ValidationError) for error in self.validation_errors):
+            raise TypeError("validation_errors: expected ValidationError(path, expected, actual, hint)")
         self.evidence = evidence
 
 
 class RateLimited(Exception):
-    """Raised by a handler: not now. The event waits `retry_after` seconds, keeps its place and spends no attempt."""
+    """Raised by a handler: not now. The event waits `retry_after` seconds (at most a day), keeps its place and spends
+    no attempt.
+    """
 
     def __init__(self, retry_after: float, message: str = "rate limited") -> None:
         super().__init__(message)
-        self.retry_after = max(float(retry_after), 0.0)
+        self.retry_after = min(float(retry_after), LONGEST_WAIT) if retry_after > 0 else 0.0
 
 
 class Unavailable(Exception):

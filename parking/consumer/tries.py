@@ -75,12 +75,19 @@ def failed_try(number: int, error: Exception, at_ms: int) -> Attempt:
     return Attempt(
         number=number,
         at=at_ms,
-        error_type=poison.error_type if poison else _name(type(error)),
-        message=cut(str(error), LONGEST_MESSAGE),
+        error_type=str(poison.error_type) if poison else _name(type(error)),
+        message=cut(_said(error), LONGEST_MESSAGE),
         stacktrace=_stacktrace(error),
         validation_errors=poison.validation_errors if poison else (),
         retryable=poison is None,
     )
+
+
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 -- an error of a handler's own making may not even say what it is
+        return "the error's own text cannot be read"
 
 
 def _name(kind: type[BaseException]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from parking.attempt import whole
 from parking.coordinates import Coordinates
-from parking.malformed import Malformed
+from parking.malformed import Malformed, shown
 from parking.record import INT64, Headers
 from parking.wire import names
 
@@ -60,10 +60,18 @@ def source_fields(source: Coordinates | None) -> list[tuple[str, str | int | Non
 
 
 def compact(members: Mapping[str, Any] | None) -> bytes | None:
-    """JSON in UTF-8 as short as it gets; None for nothing. What JSON does not know is written as its text."""
-    return (
-        whole(json.dumps(members, ensure_ascii=False, separators=(",", ":"), default=str)).encode() if members else None
-    )
+    """A JSON object in UTF-8, as short as it gets; None for nothing.
+
+    A value that JSON does not know is written as its text; where that does not help, the whole becomes
+    `{"unreadable": "<what it looks like>"}`: a decision must not fail for what was meant to explain it.
+    """
+    if not members:
+        return None
+    try:
+        written = json.dumps(dict(members), ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        written = json.dumps({"unreadable": shown(members)})
+    return whole(written).encode()
 
 
 def _encode(field: bytes | str | int) -> bytes:

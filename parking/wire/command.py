@@ -4,10 +4,14 @@ from dataclasses import dataclass, replace
 
 from parking.coordinates import Coordinates
 from parking.fingerprint import fingerprint
+from parking.malformed import Malformed
 from parking.record import Headers, Record
 from parking.wire import names
 from parking.wire.block import Block, Wire, build, required, source_fields, split
 from parking.wire.signature import sign
+
+LARGEST_TOKEN = 2**62
+"""A floor is a token and one more, and has to fit the ledger's 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def decode(record: Record) -> Command:
         action=action,
         flow=required(names.FLOW, block.text(names.FLOW)),
         hold_key=required("record key", record.key),
-        token=required(names.TOKEN, block.number(names.TOKEN) or None),
+        token=_token(block),
         replay_id=block.text(names.REPLAY_ID),
         event_id=block.text(names.EVENT_ID),
         key=block.raw(names.KEY) if names.KEY in block else record.key,
@@ -71,6 +75,13 @@ def decode(record: Record) -> Command:
         signature=block.raw(names.SIGNATURE),
     )
     return command if action == names.RELEASE else _complete(command)
+
+
+def _token(block: Block) -> int:
+    token = required(names.TOKEN, block.number(names.TOKEN))
+    if not 0 < token <= LARGEST_TOKEN:
+        raise Malformed(f"header {names.TOKEN}", f"a number from 1 to {LARGEST_TOKEN}", token)
+    return token
 
 
 def _complete(command: Command) -> Command:

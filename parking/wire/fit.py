@@ -44,7 +44,7 @@ def _shorter_and_shorter(
 
 
 def _characters(attempt: Attempt) -> int:
-    errors = (len(e.path) + len(e.expected) + len(e.actual) + len(e.hint) for e in attempt.validation_errors)
+    errors = (len(f"{e.path}{e.expected}{e.actual}{e.hint}") for e in attempt.validation_errors)
     return len(attempt.error_type) + len(attempt.message) + len(attempt.stacktrace) + sum(errors)
 
 
@@ -57,7 +57,7 @@ def cut(text: str, longest: int) -> str:
 
 def _shortened(attempt: Attempt, longest: int) -> Attempt:
     errors = tuple(
-        ValidationError(cut(e.path, longest), cut(e.expected, longest), cut(e.actual, longest), cut(e.hint, longest))
+        ValidationError(*(cut(str(text), longest) for text in (e.path, e.expected, e.actual, e.hint)))
         for e in attempt.validation_errors[:20]
     )
     return replace(

@@ -153,6 +153,17 @@ def test_what_cannot_be_read_is_answered_under_the_own_flow_with_an_empty_key(
     assert log.said[-1] == "applied e1"
 
 
+@pytest.mark.parametrize("token", [2**62 + 1, 2**63 - 1])
+def test_a_token_that_leaves_no_room_for_a_floor_is_refused(
+    service: Service, log: Log, parked: Announcement, token: int
+) -> None:
+    service.fails[b"e1"] = Poison("no")
+    service.apply(parked, token)
+    assert log.outcome.outcome == "refused"
+    service.apply(parked, 2**62)
+    assert (log.outcome.outcome, log.outcome.floor) == ("failed", 2**62 + 1)
+
+
 def test_without_the_signature_of_the_flow_nothing_is_obeyed_or_stopped(make_service, log: Log) -> None:
     service = make_service(replace(FLOW, secret=SECRET))
     service.fails[b"e1"] = Poison("no")

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from parking.attempt import ValidationError
 from parking.consumer.effect import Effect
 from parking.consumer.errors import Interrupted, Poison, RateLimited, Unavailable
 from parking.consumer.tries import Retries
@@ -126,3 +127,45 @@ def test_bytes_that_are_no_json_are_poison(service: Service, log: Log) -> None:
     assert [parked.event_id for parked in log.announcements] == ["deep", "digits", "open"]
     assert {parked.attempts[0].error_type for parked in log.announcements} == {"not-json"}
     assert log.announcements[0].attempts[0].validation_errors[0].expected == "JSON"
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+LOOP: dict[str, object] = {}
+LOOP["itself"] = LOOP
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unspeakable(),
+        Poison("odd", error_type=7),  # type: ignore[arg-type]
+        Poison("odd", validation_errors=[ValidationError("/a", 1, None, b"x")]),  # type: ignore[arg-type]
+        Poison("odd", evidence={"score": float("nan")}),
+        Poison("odd", evidence={("a", "b"): 1}),  # type: ignore[dict-item]
+        Poison("odd", evidence={"digits": 10**5_000}),
+        Poison("odd", evidence=LOOP),
+        Poison("odd", evidence=["a list"]),  # type: ignore[arg-type]
+        Poison("odd", evidence={"half": "\ud800", "when": object()}),
+    ],
+)
+def test_whatever_a_handler_raises_can_be_parked_and_read(service: Service, log: Log, error: Exception) -> None:
+    service.fails[b"e1"] = error
+    service.take(source("e1", 0))
+    service.apply(log.announcements[0], 10)
+    assert log.said == ["poison e1", "failed e1"]
+
+
+def test_validation_errors_of_another_kind_are_refused_where_they_are_made() -> None:
+    with pytest.raises(TypeError, match="expected ValidationError"):
+        Poison("no", validation_errors=[{"path": "/a"}])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("asked", "waits"), [(float("nan"), 0.0), (float("inf"), 86_400.0), (1e30, 86_400.0), (-1, 0.0)]
+)
+def test_odd_waits_of_a_rate_limit(asked: float, waits: float) -> None:
+    assert RateLimited(asked).retry_after == waits
