@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from console import access
 from console.access import Access, Permission
+from console.pages import found
 from parking.models import EventState, Flow, Quarantine
 from parking.models.quarantine import QuarantineQuerySet
 from replay.models import Replay
@@ -29,6 +30,7 @@ class Asked:
     text: str
     error: int | None
     after: str
+    mine: bool = False  # only keys that are assigned to the viewer
 
     @classmethod
     def of(cls, query: QueryDict) -> "Asked":
@@ -39,11 +41,12 @@ class Asked:
             text=query.get("text", "").strip().replace("\0", ""),
             error=int(error) if error.isdecimal() and len(error) < 19 else None,
             after=query.get("after", ""),
+            mine=query.get("assigned") == "me",
         )
 
     @property
     def filtered(self) -> bool:
-        return bool(self.flow or self.text or self.error or self.state != "stopped")
+        return bool(self.flow or self.text or self.error or self.mine or self.state != "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class Row:
 def keys(request: HttpRequest) -> HttpResponse:
     viewer, asked = access.of(request.user), Asked.of(request.GET)
     matching = find(viewer, asked)
+    if asked.mine:
+        matching = matching.filter(assignee_id=found.actor(request.user).id)
     rows = page_of(viewer, matching, asked)
     fingerprint = version(rows)
     if "have" in request.GET:
@@ -98,16 +103,16 @@ def _with_text(rows: QuarantineQuerySet, viewer: Access, text: str) -> Quarantin
     in_key = Func(Value(data), F("hold_key__key"), function="POSITION", arg_joiner=" IN ", output_field=IntegerField())
     error_type = Func(F("first_error"), Value(": "), Value(1), function="split_part", output_field=TextField())
     readable = Q(first_error__icontains=text, flow__in=viewer.flow_ids(Permission.PAYLOADS))
-    found = rows.annotate(in_key=in_key, error_type=error_type)
-    return found.filter(Q(in_key__gt=0) | Q(error_type__icontains=text) | readable | Q(pk__in=named))
+    told = rows.annotate(in_key=in_key, error_type=error_type)
+    return told.filter(Q(in_key__gt=0) | Q(error_type__icontains=text) | readable | Q(pk__in=named))
 
 
 def page_of(viewer: Access, matching: QuarantineQuerySet, asked: Asked) -> list[Row]:
     """The rows of this page and one more, which says that there is another page."""
     ordered = matching.newest(asked.after) if asked.state == "released" else matching.by_trouble(asked.after)
-    found = list(ordered.select_related("flow__team", "hold_key")[: PAGE + 1])
-    replays, times = latest_replays(found), times_stopped(found)
-    return [_row(viewer, one, replays.get(one.pk), times[one.hold_key_id]) for one in found]
+    shown = list(ordered.select_related("flow__team", "hold_key")[: PAGE + 1])
+    replays, times = latest_replays(shown), times_stopped(shown)
+    return [_row(viewer, one, replays.get(one.pk), times[one.hold_key_id]) for one in shown]
 
 
 def _row(viewer: Access, quarantine: Quarantine, replay: Replay | None, times: int) -> Row:

@@ -22,8 +22,8 @@ def replays(request: HttpRequest) -> HttpResponse:
     waiting = [] if after else list(_visible(viewer).waiting().order_by("expires_at", "id")[:MOST_LIVING])
     context = {
         "moving": [] if after else list(_visible(viewer).moving().order_by("id")[:MOST_LIVING]),
-        "for_you": [one for one in waiting if _for(one, viewer, me)],
-        "for_others": [one for one in waiting if not _for(one, viewer, me)],
+        "for_you": [one for one in waiting if waits_for(one, viewer, me)],
+        "for_others": [one for one in waiting if not waits_for(one, viewer, me)],
         "ended": ended[:PAGE],
         "more": ended[PAGE - 1].pk if len(ended) > PAGE else "",
         "after": after,
@@ -41,7 +41,7 @@ def _ended(viewer: Access, after: str) -> ReplayQuerySet:
     return rows.filter(pk__lt=int(after)) if after.isdecimal() and len(after) < 19 else rows
 
 
-def _for(replay: Replay, viewer: Access, me: str) -> bool:
+def waits_for(replay: Replay, viewer: Access, me: str) -> bool:
     """Whether this viewer is one who may approve it."""
     mine = me == replay.requested_by_id or me in replay.authors
     return viewer.may(replay.flow_id, Permission.APPROVE) and not mine

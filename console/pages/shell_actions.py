@@ -13,7 +13,8 @@ YEAR = 365 * 24 * 3600
 @require_safe
 def counts(request: HttpRequest) -> HttpResponse:
     """The navigation anew; `at` is the path of the page that it stands on."""
-    return render(request, "parts/nav.html", {"places": shell.places(request, at=request.GET.get("at", ""))})
+    at = request.GET.get("at", "")
+    return render(request, "parts/nav.html", {"places": shell.places(request, at=at), "at": at})
 
 
 @require_POST

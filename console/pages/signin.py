@@ -1,5 +1,7 @@
 """Sign in and out. A wrong name and a wrong password look the same, and guessing is slowed down."""
 
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +24,7 @@ TOO_MANY = "Too many wrong passwords from here. Wait 15 minutes, then try again;
 @require_http_methods(["GET", "HEAD", "POST"])
 def signin(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):  # a live part of a page whose session has ended
-        return HttpResponseClientRedirect(request.path)
+        return HttpResponseClientRedirect(_back_to(request))
     if request.method == "POST":
         return _try(request)
     if request.user.is_authenticated:
@@ -47,6 +49,13 @@ def _form(request: HttpRequest, wrong: str = "", status: int = 200) -> HttpRespo
     return render(
         request, "signin/signin.html", {"wrong": wrong, "typed": typed, "next": _next(request)}, status=status
     )
+
+
+def _back_to(request: HttpRequest) -> str:
+    """The form, and after it the page that the live part stood on."""
+    page = urlsplit(request.headers.get("HX-Current-URL", ""))
+    here = urlunsplit(("", "", page.path, page.query, ""))
+    return f"{request.path}?{urlencode({'next': here})}" if here else request.path
 
 
 def _next(request: HttpRequest) -> str:

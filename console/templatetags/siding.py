@@ -137,7 +137,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 @register.inclusion_tag("parts/mark.html")
 def mark(name: str, extra: str = "") -> dict[str, str]:
-    """The sign of a meaning: poison, held, moving, settled, skipped, warning, unread. A word always stands beside it."""
+    """The sign of a meaning: poison, held, moving, settled, skipped, warning, unread. A word stands beside it."""
     return {"name": name, "extra": extra}
 
 

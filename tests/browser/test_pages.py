@@ -47,7 +47,7 @@ def scene(transactional_db, kafka, make_topic):
 
 
 def test_without_a_script_everything_can_be_read_and_decided(scene, open_page):
-    _, key, oncall = scene
+    _, _, oncall = scene
     page = open_page(oncall, java_script_enabled=False)
     page.goto("/keys")
     page.get_by_role("link", name="acc-20417").click()
@@ -76,7 +76,7 @@ def test_choosing_an_event_swaps_the_right_side_and_the_address_only(scene, open
 
 
 def test_the_keyboard_moves_opens_goes_and_explains(scene, open_page):
-    _, key, oncall = scene
+    _, _, oncall = scene
     page = open_page(oncall)
     page.goto("/keys")
     page.keyboard.press("j")
@@ -119,7 +119,7 @@ def test_copying_gives_the_exact_text(scene, open_page):
 
 
 def test_the_list_says_that_it_has_changed_and_moves_nothing(scene, open_page):
-    lot, key, oncall = scene
+    lot, _, oncall = scene
     page = open_page(oncall)
     page.goto("/keys")
     where = page.get_by_role("link", name="acc-20417").bounding_box()

@@ -122,7 +122,8 @@ def test_lists_and_counts_are_limited_to_the_viewer(scene):
 
 
 def test_one_error_does_not_open_the_keys_of_another_flow(scene):
-    group = EventState.objects.filter(flow=scene.foreign, error_group__isnull=False).values_list("error_group", flat=True)[0]
+    failed = EventState.objects.filter(flow=scene.foreign, error_group__isnull=False)
+    group = failed.values_list("error_group", flat=True)[0]
     assert SECRET not in scene.client(scene.oncall).get(f"/keys?error={group}").content
 
 

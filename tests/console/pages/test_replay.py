@@ -17,7 +17,7 @@ def page(client, address: str) -> str:
     return html.unescape(client.get(address).content.decode())
 
 
-def plan_word(client, key) -> str:
+def plan_word(client, key):
     body = page(client, f"/keys/{key.pk}/replays")
     return re.findall(r'name="plan" value="(follow [0-9a-f]{64})"', body)[0]
 

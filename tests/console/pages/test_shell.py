@@ -83,6 +83,12 @@ def test_times_are_in_the_viewers_zone_and_a_wrong_zone_is_ignored(scene):
         assert f"times in {shown}" in client.get("/keys").content.decode()
 
 
+def test_the_counts_that_come_later_know_on_which_page_they_stand(scene):
+    body = scene.client(scene.oncall).get("/counts?at=/replays").content.decode()
+    assert 'hx-get="/counts?at=/replays"' in body
+    assert '<a href="/replays" aria-current="page">' in body
+
+
 def test_failures_are_pages_of_ours(scene):
     client = scene.client(scene.viewer)
     assert "There is nothing here for you" in client.get("/nowhere").content.decode()

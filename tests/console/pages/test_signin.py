@@ -55,8 +55,9 @@ def test_afterwards_one_is_where_one_wanted_to_go(scene):
 
 
 def test_a_live_part_after_the_session_ended_leads_to_the_whole_page(scene):
-    response = Client().get("/signin?next=/counts", headers={"HX-Request": "true"})
-    assert response.headers["HX-Redirect"] == "/signin"
+    live = {"HX-Request": "true", "HX-Current-URL": "http://testserver/keys/7?event=1"}
+    response = Client().get("/signin?next=/counts", headers=live)
+    assert response.headers["HX-Redirect"] == "/signin?next=%2Fkeys%2F7%3Fevent%3D1"
 
 
 @pytest.mark.parametrize("name", ["\0", "a\0b", "\ud800", "x" * 10_000])
