@@ -48,6 +48,9 @@ dependencies: setup
 mutants: setup ## breaks the code behind each guarantee and shows that its test fails
 	@exec $(VENV)/python -m tests.mutants $(ARGS)
 
+guarantees: setup ## writes the table of docs/guarantees.md from tests/mutants/
+	@exec $(VENV)/python -m tests.mutants.table
+
 screenshots: setup ## every page, light and dark, wide and narrow, into screenshots/
 	@exec $(VENV)/python -m tests.screenshots $(ARGS)
 
@@ -65,4 +68,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants screenshots format lock clean
+.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants guarantees screenshots format lock clean
