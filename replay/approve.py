@@ -61,11 +61,10 @@ def beyond_memory(replay: Replay) -> int:
 
 
 def _waiting(replay_id: int) -> Replay:
-    """The replay, locked with its quarantine, if it still waits for a decision."""
-    quarantine_id = Replay.objects.values_list("quarantine_id", flat=True).get(pk=replay_id)
-    Quarantine.objects.select_for_update().get(pk=quarantine_id)
+    """The replay if it still waits for a decision, locked; then its quarantine, so that no event is decided on now."""
     locked = Replay.objects.select_for_update(of=("self",))
     replay = locked.select_related("flow", "quarantine__hold_key", "quarantine__flow").get(pk=replay_id)
+    Quarantine.objects.select_for_update().get(pk=replay.quarantine_id)
     if replay.state != Replay.State.REQUESTED:
         raise Conflict(_decided(replay))
     if replay.expires_at <= timezone.now():

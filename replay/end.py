@@ -13,8 +13,8 @@ WORKER = system("worker")
 def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None, restored: bool = False) -> None:
     """Move a started replay to `completed`, `cancelled` or `stopped`, in the caller's transaction, as its last act.
 
-    What was not sent stays `pending` and is never sent. A conflict, and a consumer whose ledger was `restored` or lost,
-    are told to the owner as an incident.
+    What was not sent stays `pending` and is never sent. A conflict, and a consumer whose ledger was `restored` or lost
+    (it does not hold what we know to be held), are told to the owner as an incident.
     """
     quarantine.end_replay(quarantine_id=replay.quarantine_id)
     states.move(
@@ -26,7 +26,7 @@ def end(replay: Replay, to: str, *, reason: str = "", step: Step | None = None, 
         stopped_at_step=step.ordinal if step else None,
         waiting_for="",
     )
-    if restored:
+    if restored or (step and step.reason.startswith("not-held")):
         _alert(replay, "restored-ledger", "the consumer's ledger was restored or lost")
     if replay.steps.filter(state=Step.State.CONFLICT).exists():
         conflict(replay)

@@ -37,6 +37,11 @@ class Following:
     stop: str = ""
     waiting_for: str = ""
 
+    @property
+    def restored(self) -> bool:
+        """Whether it stops because the consumer's ledger is of an older time."""
+        return self.stop.startswith(RESTORED)
+
 
 def following(replay: Replay, answer: Outcome) -> Following:
     """What the plan says to the events that a `still-held` names. The quarantine is locked until the commit, so that

@@ -4,11 +4,13 @@ The partition is always chosen by the caller; librdkafka's own partitioner would
 """
 
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -16,6 +18,7 @@ from parking.models import Cluster
 from parking.wire import Wire
 
 log = logging.getLogger(__name__)
+Settings = dict[str, Any]
 
 # What librdkafka and the broker put around a record: one batch header, and lengths as varints at their longest.
 BATCH_OVERHEAD = 61 + 36
@@ -73,13 +76,14 @@ def produce(
     """
     deadline = time.monotonic() + seconds
     deliveries = [Delivery() for _ in records]
-    producer = _producer(cluster, topic, largest)
+    settings = _settings(cluster, largest, seconds)
+    producer = _producer(settings)
     try:
         _send(producer, topic, records, deliveries, deadline)
         producer.flush(max(0.0, deadline - time.monotonic()))
     finally:
         if len(producer) or any(not one.acked for one in deliveries):
-            _discard(cluster, topic, largest, producer)
+            _discard(settings, producer)
     return deliveries
 
 
@@ -135,36 +139,37 @@ def _line(error: KafkaError) -> str:
     return f"{error.name()}: {error.str()}"
 
 
-_producers: dict[tuple[object, ...], Producer] = {}
+_producers: dict[tuple[int, str], Producer] = {}
 
 
-def _producer(cluster: Cluster, topic: str, largest: int) -> Producer:
-    """This process's producer for the topic. A forked child makes its own: librdkafka's threads do not survive."""
-    identity = _identity(cluster, topic, largest)
+def _producer(settings: Settings) -> Producer:
+    """This process's producer. A forked child makes its own: librdkafka's threads do not survive."""
+    identity = _identity(settings)
     if identity not in _producers:
-        _producers[identity] = Producer(
-            {
-                "message.timeout.ms": 30_000,  # only a second line: `produce` throws away what is late
-                "topic.metadata.propagation.max.ms": 3_000,  # a topic that is missing this long is missing
-                "linger.ms": 0,
-                "log_level": 2,  # every failure is in its Delivery
-                **cluster.client_settings,
-                "client.id": "siding-replay",
-                "enable.idempotence": True,  # acks=all, no duplicates, no reordering
-                "enable.gapless.guarantee": True,  # after an error nothing overtakes
-                "message.max.bytes": min(max(largest, 1000), 1_000_000_000),
-            },
-            logger=log,
-        )
+        _producers[identity] = Producer(settings, logger=log)
     return _producers[identity]
 
 
-def _identity(cluster: Cluster, topic: str, largest: int) -> tuple[object, ...]:
-    return os.getpid(), repr(sorted(cluster.client_settings.items())), topic, largest
+def _settings(cluster: Cluster, largest: int, seconds: float) -> Settings:
+    return {
+        "topic.metadata.propagation.max.ms": 3_000,  # a topic that is missing this long is missing
+        "linger.ms": 0,
+        "log_level": 2,  # every failure is in its Delivery
+        **cluster.client_settings,
+        "client.id": "siding-replay",
+        "message.timeout.ms": math.ceil(seconds) * 1000,  # a second line: `produce` throws away what is late
+        "enable.idempotence": True,  # acks=all, no duplicates, no reordering
+        "enable.gapless.guarantee": True,  # after an error nothing overtakes
+        "message.max.bytes": min(max(largest, 1000), 1_000_000_000),
+    }
 
 
-def _discard(cluster: Cluster, topic: str, largest: int, producer: Producer) -> None:
+def _identity(settings: Settings) -> tuple[int, str]:
+    return os.getpid(), repr(sorted(settings.items()))
+
+
+def _discard(settings: Settings, producer: Producer) -> None:
     """Throw away what was not acknowledged, and the producer with it: the next one starts without a gap."""
-    _producers.pop(_identity(cluster, topic, largest), None)
+    _producers.pop(_identity(settings), None)
     producer.purge(in_queue=True, in_flight=True)
     producer.flush(1.0)

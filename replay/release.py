@@ -114,7 +114,7 @@ def _not_exceeded(replay: Replay, answer: Outcome) -> bool:
 def _still_held(replay: Replay, answer: Outcome) -> str:
     next_ones = follow.following(replay, answer)
     if next_ones.stop:
-        end(replay, "stopped", reason=next_ones.stop, restored=next_ones.stop.startswith(follow.RESTORED))
+        end(replay, "stopped", reason=next_ones.stop, restored=next_ones.restored)
     elif next_ones.events:
         follow.add(replay, next_ones.events)
         states.move(

@@ -1,5 +1,6 @@
 """No one alone: another person approves exactly the plan that runs, and once."""
 
+import contextlib
 from datetime import timedelta
 
 import pytest
@@ -174,3 +175,19 @@ def test_why_a_person_may_not_approve_is_said_before_they_try(requested):
     assert "You asked" in approve.own(requested, ANNE.id)
     assert "You wrote" in approve.own(requested, CARLA.id)
     assert approve.own(requested, BORIS.id) == ""
+
+
+def test_clicks_on_a_stale_page_do_not_disturb_the_worker(line, requested, at_once):
+    """Approve, cancel and a worker lock in one order: nobody becomes the victim of a deadlock."""
+    replay = say(line, requested)
+
+    def act(number):
+        if number == 0:
+            return run.finish(replay.pk, seconds=4)
+        for _ in range(10):
+            with contextlib.suppress(Conflict):
+                say(line, requested)
+        return None
+
+    outcomes = at_once(6, act)
+    assert not [one for one in outcomes if isinstance(one, Exception)], outcomes

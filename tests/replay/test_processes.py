@@ -69,7 +69,7 @@ def service(line, make_topic):
         parking_topic=make_topic("parking", partitions=PARTITIONS, **room),
         replay_topic=make_topic("replay", partitions=PARTITIONS, **room),
         consumer_group=f"service-{line.flow.name}",
-        pace_per_second=5,
+        pace_per_second=3,
         window=5,
     )
     consumer = Consumer(line.kit(), line.ledger, line.handler, kafka={"bootstrap.servers": line.kafka})
@@ -112,22 +112,26 @@ def finished(line: Line, replay: Replay) -> None:
 
 
 def test_redis_emptied_in_the_middle_loses_nothing(line, running, processes, variables):
-    processes.worker("one")
+    """Emptied together with the worker's death, so that no message is left anywhere: only the database knows."""
+    first = processes.worker("one")
     wait_for(lambda: done(running) >= 5)
+    first.send_signal(signal.SIGKILL)
+    first.wait(10)
     with redis.Redis.from_url(variables["SIDING_REDIS_URL"]) as client:
         client.flushdb()
     at = done(running)
     assert at < EVENTS, "it was in the middle"
+    processes.worker("two")
     finished(line, running)
 
 
 def test_a_killed_workers_replay_is_taken_up_by_another(line, running, processes):
     first = processes.worker("one")
     wait_for(lambda: done(running) >= 5)
-    wait_for(lambda: Beat.objects.filter(process="worker", pid=first.pid).exists())
     first.send_signal(signal.SIGKILL)
     first.wait(10)
     assert Replay.objects.get().living
-    processes.worker("two")
+    second = processes.worker("two")
     finished(line, running)
+    wait_for(lambda: Beat.objects.filter(process="worker", pid=second.pid).exists())
     assert again(running).lease_epoch > 1

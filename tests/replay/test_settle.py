@@ -64,6 +64,7 @@ def test_the_protocols_words_are_the_reason_and_add_no_attempt(line, flying, wor
     assert step.reason.startswith(word)
     assert line.event("e2").attempt_count == before
     assert flying.state == "stopped"
+    assert Incident.objects.filter(kind="restored-ledger").exists() == (word == "not-held")
 
 
 def test_answers_to_an_older_token_are_not_about_this_replay(line, flying):
