@@ -41,7 +41,11 @@ FROM (
 WHERE s.id = old.id AND s.stored_at = old.stored_at
 RETURNING s.flow_id, s.stored_at, old.cut
 """
-SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut, id"
+SQL_SCRUB_AGAIN = """
+UPDATE parking_eventstate SET scrubbed_at = NULL WHERE id = ANY(%s) AND scrubbed_at IS NOT NULL
+RETURNING flow_id, stored_at
+"""
+SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut"
 SQL_COPY = "COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN"
 SQL_COUNT = """
 INSERT INTO parking_indexedday AS d (flow_id, day, events, cut, scrubbed)
@@ -98,13 +102,12 @@ def write(*, new: Sequence[int], again: Sequence[int]) -> None:
     if not new and not again:
         return
     counts = Counts()
-    gone = set(_forget(again, counts))
+    _forget(again, counts)
     rows = []
     for stored, source in _sources([*again, *new]):
         words = document.read(source)
         rows.append(_row(stored, words))
-        # a scrubbed event that was counted as such stays so
-        counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed and stored.id not in gone)
+        counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
     _copy(rows)
     counts.store()
 
@@ -119,14 +122,17 @@ def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
     counts.store()
 
 
-def _forget(ids: Sequence[int], counts: Counts) -> Iterator[int]:
+def _forget(ids: Sequence[int], counts: Counts) -> None:
+    """An attempt that came after scrubbing brought a message: its event is due to be scrubbed again."""
     if not ids:
         return
     with connection.cursor() as cursor:
+        cursor.execute(SQL_SCRUB_AGAIN, [list(ids)])
+        for flow, stored_at in cursor.fetchall():
+            counts.add(flow, stored_at, 0, scrubbed=-1)
         cursor.execute(SQL_FORGET, [list(ids)])
-        for flow, stored_at, cut, event in cursor.fetchall():
+        for flow, stored_at, cut in cursor.fetchall():
             counts.add(flow, stored_at, -1, cut=-int(cut))
-            yield event
 
 
 def _sources(ids: Sequence[int]) -> Iterator[tuple[Stored, Source]]:

@@ -49,6 +49,23 @@ def test_nothing_of_the_payload_is_left_anywhere(store):
     assert leftovers(SECRET) == []
 
 
+def test_an_attempt_that_comes_after_scrubbing_is_scrubbed_too(store):
+    """A late announcement of a settled event adds its attempts."""
+    store.done("k")
+    store.found(SECRET)
+    store.wait(31)
+    purge_due()
+    lot = store.lots["payments"]
+    late = attempt(2, "LateError", f"again {SECRET}")
+    lot.store(lot.poison("k-1", 10, key=b"k", attempts=(late,)))
+    assert leftovers(SECRET)
+    store.found("x")
+    assert purge_due() == 1
+    assert leftovers(SECRET) == []
+    assert store.found("LateError") == ["k-1"]
+    assert IndexedDay.objects.get().scrubbed == 2
+
+
 def test_its_words_are_not_found_any_more(store):
     store.done("k")
     assert store.found(SECRET) == ["k-2", "k-1"]
