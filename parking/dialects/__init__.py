@@ -5,7 +5,7 @@ A dialect is a module with what `Dialect` says: `reads` asks whether the newest 
 
 from typing import Protocol
 
-from parking.dialects import native, spring
+from parking.dialects import connect, native, spring, spring_cloud_stream, spring_retryable_topic, unnamed
 from parking.dialects.reading import UNATTRIBUTED, Reading, Unreadable, unattributed
 from parking.event_id import event_id
 from parking.record import Record
@@ -22,7 +22,7 @@ class Dialect(Protocol):
     def read(self, record: Record) -> Reading: ...
 
 
-DIALECTS: tuple[Dialect, ...] = (native, spring)
+DIALECTS: tuple[Dialect, ...] = (native, spring, spring_retryable_topic, spring_cloud_stream, connect, unnamed)
 """In the order in which they are asked; the first one counts."""
 
 

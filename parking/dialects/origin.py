@@ -1,7 +1,7 @@
 """The oldest position that a record carries, of whatever family: where its first failure happened (dlq formats, §1)."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parking.dialects.values import decimal, int32, int64, text
 from parking.record import Headers
@@ -14,6 +14,20 @@ class Position(NamedTuple):
     partition: int | None
     offset: int | None
     timestamp_ms: int | None = None
+
+
+def fields(source: Position, oldest: Position | None) -> dict[str, Any]:
+    """The members of a Reading: `source`, where the newest failure was, and the oldest position if it is another."""
+    earlier = oldest if oldest and oldest[:3] != source[:3] else None
+    return {
+        "source_topic": source.topic or None,
+        "source_partition": source.partition,
+        "source_offset": source.offset,
+        "source_timestamp_ms": source.timestamp_ms,
+        "origin_topic": earlier.topic if earlier else None,
+        "origin_partition": earlier.partition if earlier else None,
+        "origin_offset": earlier.offset if earlier else None,
+    }
 
 
 class _Names(NamedTuple):

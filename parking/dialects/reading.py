@@ -52,6 +52,8 @@ class Reading:
     derived: tuple[str, ...] = ()
     validation_errors: tuple[ValidationError, ...] = ()
     error_group: bytes | None = None
+    token: int | None = None
+    """Of the replay whose try failed; None for a failure of the live flow."""
 
     original_headers: Headers = field(default=(), repr=False)
     """The record's headers without those of the failure: what a replay sends."""

@@ -29,6 +29,11 @@ def int64(value: bytes | None) -> int | None:
     return _known(int.from_bytes(value, "big", signed=True)) if value is not None and len(value) == 8 else None
 
 
+def integer(value: bytes | None) -> int | None:
+    """Big-endian two's complement of 1 to 8 bytes (Java's BigInteger is as short as it can be)."""
+    return _known(int.from_bytes(value, "big", signed=True)) if value and len(value) <= 8 else None
+
+
 def decimal(value: bytes | None) -> int | None:
     """ASCII digits; anything else, and what needs more than 64 bits, is unknown."""
     if not value or len(value) > 19 or not value.isdigit():

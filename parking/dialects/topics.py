@@ -1,0 +1,19 @@
+"""What the name of a topic says (dlq formats, §7): weak evidence, used only where a record itself says nothing."""
+
+import re
+
+_DEAD = re.compile(
+    r"(?i)(?:^|[-_.])(?:dlq|dlt|dead[-_.]?letters?|dead[-_]messages?|poison|failed[-_]messages)(?:[-_.]|$)|^error\.[^.]"
+)
+_RETRY = re.compile(r"(?i)[-_.]retry(?:[-_.]?\d+(?:ms|s)?)?$")
+_OWN_FORM = re.compile(r"__(?:dlq|retry)$")
+"""uber-go/kafka-client puts the failure into the key: such a record does say something, in a form of its own."""
+
+
+def is_dead_letter(topic: str) -> bool:
+    return _DEAD.search(topic) is not None and _OWN_FORM.search(topic) is None
+
+
+def is_retry(topic: str) -> bool:
+    """A topic on which records wait for their next try: they are not parked."""
+    return _RETRY.search(topic) is not None

@@ -1,0 +1,54 @@
+"""A dead letter of which only the name of its topic says that it is one (dlq formats, §7 and §10).
+
+Kafka Connect without context headers (its default), Karafka without Pro, a binder with `headerMode=none`: key, value
+and headers are those of the source, and nothing says who failed, where or why. A record that does say something, in a
+form that no dialect knows, is not one of these: its value may be an envelope, its headers a failure's.
+"""
+
+import re
+
+from parking.dialects import families, identity, topics
+from parking.dialects.reading import DEAD_LETTER, Reading
+from parking.record import Record
+
+FRAMEWORK = "unnamed"
+
+_TELLING = re.compile(
+    r"(?i)error|exception|dlq|dead.?letter|poison|fail(?:ure|ed)|fault|reject"
+    r"|(?:original|source|kafka)[-_.](?:topic|partition|offset)|^__(?:topic|partition|offset)$"
+)
+_ENVELOPE = re.compile(
+    rb'"(?:original_\w+|KafkaBatchInfo|raw_value|error_reason|deserializationError)"\s*:|"logger"\s*:\s*"processing\.'
+)
+_LOOKED_AT = 64 * 1024
+
+
+def reads(record: Record) -> bool:
+    """Whether nothing but the topic's name says that this is a dead letter."""
+    return topics.is_dead_letter(record.topic) and not _says_something(record)
+
+
+def failure_header(_name: str) -> bool:
+    """Whether a header was added when the event failed: none was."""
+    return False
+
+
+def read(record: Record) -> Reading:
+    headers = tuple(header for header in record.headers if header[0] not in identity.CARRIED)
+    return Reading(
+        framework=FRAMEWORK,
+        kind=DEAD_LETTER,
+        event_id=identity.of(record, headers, None),
+        payload_missing=False,
+        token=identity.token(record),
+        original_headers=headers,
+    )
+
+
+def _says_something(record: Record) -> bool:
+    if families.newest(record.topic, record.headers) is not None:
+        return True
+    if any(_TELLING.search(name) for name, _ in record.headers):
+        return True
+    value = record.value or b""
+    return value[:1] == b"{" and _ENVELOPE.search(value[:_LOOKED_AT]) is not None
