@@ -1,5 +1,7 @@
 """Everything about one parked event, whatever it is; and its exact bytes to take away."""
 
+from datetime import datetime
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -69,13 +71,13 @@ def _bytes_of(state: EventState, *, version: str, part: str) -> bytes:
 
 def json_line(selected: Selected) -> str:
     """The record as `manage.py inspect` reads it; unknown numbers are −1."""
-    event, stored = selected.event.event, selected.stored
+    stored, (topic, partition, offset, at) = selected.stored, place(selected.event)
     assert stored is not None
     return copies.json_line(
-        topic=event.source_topic or event.parking_topic,
-        partition=-1 if event.source_partition is None else event.source_partition,
-        offset=-1 if event.source_offset is None else event.source_offset,
-        timestamp_ms=-1 if event.source_at is None else round(event.source_at.timestamp() * 1000),
+        topic=topic,
+        partition=-1 if partition is None else partition,
+        offset=-1 if offset is None else offset,
+        timestamp_ms=-1 if at is None else round(at.timestamp() * 1000),
         key=None if stored.key is None else bytes(stored.key),
         value=selected.value,
         headers=unpack(stored.headers),
@@ -83,9 +85,13 @@ def json_line(selected: Selected) -> str:
 
 
 def kcat(state: EventState) -> str:
+    topic, partition, offset, _ = place(state)
+    return copies.kcat(state.flow.cluster.bootstrap_servers, topic, partition, offset)
+
+
+def place(state: EventState) -> tuple[str, int | None, int | None, datetime | None]:
+    """Where the record can be found: at its source, or where it is parked if that is not known."""
     event = state.event
     if event.source_topic:
-        topic, partition, offset = event.source_topic, event.source_partition, event.source_offset
-    else:
-        topic, partition, offset = event.parking_topic, event.parking_partition, event.parking_offset
-    return copies.kcat(state.flow.cluster.bootstrap_servers, topic, partition, offset)
+        return event.source_topic, event.source_partition, event.source_offset, event.source_at
+    return event.parking_topic, event.parking_partition, event.parking_offset, event.parked_at

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from console import access, looks
 from console.access import Permission
 from console.pages import found, stepper
+from console.pages.kept import kept
 from console.pages.keys import times_stopped
 from console.pages.selected import VIEWS, Selected, select
 from console.pages.track import Track, track
@@ -134,7 +135,7 @@ def _types(entries: list[JournalEntry]) -> dict[int, str]:
     """Event type by event id, for the entries' sentences."""
     named = {entry.event_id for entry in entries if entry.event_id}
     events = EventState.objects.filter(pk__in=named).select_related("event")
-    return {event.pk: event.event.event_type or event.event.event_id for event in events}
+    return {event.pk: kept(event).event.event_type or event.event.event_id for event in events}
 
 
 def _asked_event(request: HttpRequest, quarantine: Quarantine) -> EventState | None:
@@ -142,7 +143,8 @@ def _asked_event(request: HttpRequest, quarantine: Quarantine) -> EventState | N
     rows = EventState.objects.in_order(quarantine).select_related("flow", "event", "decision__amendment", "error_group")
     asked = request.GET.get("event", "")
     chosen = rows.filter(pk=int(asked)).first() if asked.isdecimal() and len(asked) < 19 else None
-    return chosen or rows.filter(state=EventState.State.PARKED).first() or rows.first()
+    found = chosen or rows.filter(state=EventState.State.PARKED).first() or rows.first()
+    return kept(found) if found else None
 
 
 def _track(request: HttpRequest, quarantine: Quarantine) -> Track:

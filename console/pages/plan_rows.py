@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from console.pages.kept import kept
 from parking.models import Amendment, EventState, ParkedEvent
 from replay.models import Replay, Step
 from replay.plan import Plan
@@ -86,7 +87,7 @@ def of_replay(replay: Replay) -> list[Row]:
 def _row(step: Step, *, started: bool) -> Row:
     return Row(
         ordinal=step.ordinal,
-        state=step.event_state,
+        state=kept(step.event_state),
         action=step.action,
         amendment=step.amendment,
         reason=step.skip_reason,

@@ -51,7 +51,7 @@ def of_key(quarantine: Quarantine, decisions: Decided, replay: Replay | None) ->
         return [quarantined, *_past(replay), Stage("Released", DONE, "", quarantine.released_at)]
     if replay is None:
         return [quarantined, _deciding(decisions), *_ahead()]
-    return [quarantined, Stage("Decided", DONE, decisions.actions), *of_replay(replay)]
+    return [quarantined, Stage("Decided", DONE, actions_of(replay)), *of_replay(replay)]
 
 
 def _deciding(decisions: Decided) -> Stage:

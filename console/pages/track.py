@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from console.pages.kept import kept
 from console.show.missing import Missing, missing
 from parking.models import EventState, Outcome, Quarantine
 from replay.models import Step
@@ -50,7 +51,7 @@ def track(quarantine: Quarantine, *, after: int = -1, settled: bool = False) -> 
     events = EventState.objects.in_order(quarantine).filter(position__gt=after)
     if not settled and total > MOST:
         events = events.filter(state=EventState.State.PARKED)
-    found = list(events.select_related("event", "decision__amendment")[: MOST + 1])
+    found = [kept(event) for event in events.select_related("event", "decision__amendment")[: MOST + 1]]
     shown, steps = found[:MOST], step_states(quarantine)
     head = next((event.pk for event in shown if event.state == EventState.State.PARKED), None) if after < 0 else None
     return Track(

@@ -5,10 +5,11 @@ import json
 import re
 from datetime import timedelta
 
+import pgtrigger
 import pytest
 from django.utils import timezone
 
-from parking.models import JournalEntry, ParkedEvent
+from parking.models import EventPayload, JournalEntry, ParkedEvent
 from replay.models import Replay
 from tests.console import story
 
@@ -218,6 +219,22 @@ def test_what_has_ended_is_not_asked_for_again(scene, waiting):
     assert "every 1s" not in body
     assert "the consumer confirmed the release" in body
     assert page(scene.client(scene.oncall), f"/keys/{scene.key.pk}").count("is-done") == 5
+
+
+def test_what_retention_dropped_is_named_on_the_pages_of_old_replays(scene, waiting):
+    done = story.started(waiting, scene.reviewer)
+    story.sent(done, 1, 7)
+    story.answered(scene.lot, done, 7)
+    story.completed(scene.lot, done)
+    with pgtrigger.ignore(*(f"{model._meta.label}:{one.name}" for model, one in pgtrigger.registered())):
+        EventPayload.objects.all().delete()
+        ParkedEvent.objects.all().delete()
+    head = story.event_of(scene.key, 1)
+    client = scene.client(scene.oncall)
+    for address in (f"/replays/{done.pk}", f"/keys/{scene.key.pk}", f"/events/{head.pk}", f"/replays/{done.pk}/report"):
+        response = client.get(address)
+        assert response.status_code == 200, address
+        assert "removed by retention" in response.content.decode(), address
 
 
 def test_a_stopped_replay_says_where_and_leads_back(scene, waiting):
