@@ -1,12 +1,11 @@
 """Times are shown in the viewer's zone: the browser names it in a cookie, the installation's zone stands in for it."""
 
 from collections.abc import Callable
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-
-from urllib.parse import unquote
 
 COOKIE = "zone"
 
