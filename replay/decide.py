@@ -36,6 +36,7 @@ def decide(
     with transaction.atomic():
         event = undecided_until_commit(event_state_id)
         _seen(event, seen_decision_at)
+        _still_there(event, action)
         amendment = _amendment(event, action, amendment_id)
         return record(event, action=action, amendment=amendment, reason=reason, actor=actor)
 
@@ -106,6 +107,14 @@ def _seen(event: EventState, seen_decision_at: datetime | None) -> None:
             who=decision.actor_name,
             at=decision.at,
             what=decision.action,
+        )
+
+
+def _still_there(event: EventState, action: str) -> None:
+    """Refuse to send bytes that retention has removed; the event came back after it was settled and scrubbed."""
+    if event.scrubbed_at and action != Decision.Action.SKIP:
+        raise Refused(
+            f"Retention removed the event's bytes at {event.scrubbed_at:%Y-%m-%d %H:%M:%S}: it can only be skipped."
         )
 
 

@@ -6,10 +6,10 @@ import socket
 from typing import Any
 
 from celery import Task, shared_task
+from celery.exceptions import OperationalError as QueueDown
 from django.conf import settings
 from django.db import Error, close_old_connections, transaction
 from django.db.models.functions import Now
-from kombu.exceptions import OperationalError as QueueDown
 
 from parking.beat import beat
 from parking.trouble import of_database

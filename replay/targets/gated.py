@@ -34,6 +34,10 @@ class Bytes:
     headers: Headers
 
 
+SCRUBBED = Bytes(None, None, ())
+"""What is left of an event whose bytes retention has removed: it can be skipped, under its hold key."""
+
+
 def check(flow: Flow, planned: Sequence[Planned]) -> topic.Topic:
     """The replay topic, if it can take these events.
 
@@ -104,15 +108,16 @@ def _unsound(step: Step | Planned, sent: Bytes | None) -> str:
 
 
 def _encode(replay: Replay, step: Step, sent: Bytes) -> Wire:
+    hold_key = bytes(replay.quarantine.hold_key.key)
     return command.encode(
         Command(
             action=names.SKIP if step.action == Step.Action.SKIP else names.APPLY,
             flow=replay.flow.name,
-            hold_key=bytes(replay.quarantine.hold_key.key),
+            hold_key=hold_key,
             token=replay.token or 0,
             replay_id=str(replay.pk),
             event_id=step.event_state.event.event_id,
-            key=sent.key,
+            key=hold_key if sent is SCRUBBED else sent.key,
             value=sent.value,
             headers=sent.headers,
             source=_source(step.event_state.event),
@@ -139,7 +144,12 @@ def _bytes_of(steps: Iterable[Step | Planned]) -> list[Bytes | None]:
     steps = list(steps)
     payloads = _payloads([step.event_state_id for step in steps])
     amendments = Amendment.objects.in_bulk([step.amendment_id for step in steps if step.amendment_id])
-    return [_merged(payloads.get(step.event_state_id), amendments.get(step.amendment_id or 0)) for step in steps]
+    return [
+        SCRUBBED
+        if step.action == Step.Action.SKIP and step.event_state_id not in payloads
+        else _merged(payloads.get(step.event_state_id), amendments.get(step.amendment_id or 0))
+        for step in steps
+    ]
 
 
 def _payloads(ids: Sequence[int]) -> Mapping[int, EventPayload]:

@@ -1,9 +1,11 @@
 """Decisions on one event: the newest counts, nobody overwrites unseen, and an approved plan is frozen."""
 
+import pgtrigger
 import pytest
+from django.utils import timezone
 
 from parking.errors import Conflict, Refused
-from parking.models import Decision, JournalEntry
+from parking.models import Decision, EventPayload, EventState, JournalEntry
 from replay import decide
 from tests.replay.line import ANNE, BORIS
 
@@ -69,3 +71,17 @@ def test_an_event_of_an_approved_replay_takes_no_decision_until_that_is_cancelle
             say(line, event_id, "apply")
     line.cancel(replay)
     assert say(line, "e2", "skip").action == "skip"
+
+
+def test_an_event_whose_bytes_retention_removed_can_only_be_skipped_but_it_can(line):
+    """It was settled and scrubbed, and came back because the consumer's ledger was restored."""
+    line.park("e1", "e2")
+    with pgtrigger.ignore("parking.EventPayload:unsettled_stays"):
+        EventPayload.objects.filter(event_state=line.event("e1")).delete()
+    EventState.objects.filter(pk=line.event("e1").pk).update(scrubbed_at=timezone.now())
+    with pytest.raises(Refused, match="Retention removed the event's bytes"):
+        say(line, "e1", "apply")
+    say(line, "e1", "skip")
+    replay = line.play(line.approved())
+    assert replay.state == "completed", replay.stop_reason
+    assert line.effects() == [("e2", b"good e2")]
