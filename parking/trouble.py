@@ -40,7 +40,12 @@ ADVICE = {
 
 def of_database(error: Exception, process: str = "intake") -> str:
     """One line for an error of the database: what it says, and what to do."""
-    said = " ".join(str(error).split())[:300]
-    advice = next((text for sign, text in ADVICE.items() if sign in said), "look into PostgreSQL's log")
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]  # what follows may quote a row
     where = connection.settings_dict
-    return f"{said} ({where['HOST']}:{where['PORT'] or 5432}/{where['NAME']}): {advice}; {process} goes on by itself"
+    place = f"{where['HOST']}:{where['PORT'] or 5432}/{where['NAME']}"
+    return f"{said} ({place}): {advice(said)}; {process} goes on by itself"
+
+
+def advice(said: str) -> str:
+    """What to do where PostgreSQL, or its client, says this."""
+    return next((text for sign, text in ADVICE.items() if sign in said), "look into PostgreSQL's log")

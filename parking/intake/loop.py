@@ -26,6 +26,8 @@ log = structlog.get_logger("intake")
 LOOK_EVERY = 3.0
 """Seconds between two looks at flows, topics and shares, and between two beats."""
 LONGEST_PAUSE = 10.0
+SURE = 10.0
+"""Seconds without trouble after which it is over, if no record was stored before: an idle turn proves little."""
 
 
 class Intake:
@@ -37,6 +39,7 @@ class Intake:
         self._sources: dict[int, Source] = {}
         self._troubles = Troubles()
         self._looked = self._beaten = 0.0
+        self._failed = float("-inf")
         self._pause = 0.5
 
     def run(self) -> None:
@@ -60,8 +63,9 @@ class Intake:
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             self._without_database(error)
             return 0
-        self._troubles.is_over("the database")
-        self._pause = 0.5
+        if new or time.monotonic() - self._failed > SURE:
+            self._troubles.is_over("the database")
+            self._pause = 0.5
         self.stored += new
         return new
 
@@ -134,6 +138,7 @@ class Intake:
         connection.close()
         for source in self._sources.values():
             source.drop()
-        self._looked = 0.0
+        self._looked = self._beaten = 0.0
+        self._failed = time.monotonic()
         self.stop.wait(self._pause)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
