@@ -49,6 +49,7 @@ def wait(condition, seconds=30.0):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_stores_everything_once(flow, variables, tmp_path):
     lot = lot_of(flow)
     total = 6000
@@ -113,6 +114,7 @@ def test_a_database_that_cannot_be_used_is_one_clear_line(variables, tmp_path, c
         assert "Traceback" not in log.read_text()
 
 
+@pytest.mark.slow
 def test_a_broker_that_cannot_be_reached_is_one_clear_line_and_others_go_on(flow, variables, tmp_path):
     away = Cluster.objects.create(name="away", bootstrap_servers="127.0.0.1:1")
     make_flow("far", cluster=away)
