@@ -15,6 +15,7 @@ class FlowFacts:
     cluster_id: int
     parking_topic: str
     consumer_group: str
+    source_topic: str
     key_rule: str
     promise: str
     gated: bool
@@ -35,12 +36,18 @@ class Flows:
     def named(self, name: str) -> FlowFacts | None:
         return next((flow for flow in self._flows if flow.name == name), None)
 
-    def ungated(self, group: str | None) -> FlowFacts | None:
-        """The flow of that consumer group; where the record names none, the only one there is."""
+    def ungated(self, group: str | None, *, derived: bool = False, source: str | None = None) -> FlowFacts | None:
+        """The flow of that consumer group; where the record names none, the only one there is.
+
+        A group that is only `derived` (Connect's default may be overridden) need not be the flow's where that is the
+        only one and the record is of its `source` topic.
+        """
         flows = [flow for flow in self._flows if not flow.gated]
-        if group is None:
-            return flows[0] if len(flows) == 1 else None
-        return next((flow for flow in flows if flow.consumer_group == group), None)
+        named = next((flow for flow in flows if flow.consumer_group == group), None)
+        only = flows[0] if len(flows) == 1 else None
+        if named or (group is not None and not derived):
+            return named
+        return only if only and (group is None or source in (None, only.source_topic)) else None
 
 
 def facts(flow: Flow) -> FlowFacts:
@@ -50,6 +57,7 @@ def facts(flow: Flow) -> FlowFacts:
         cluster_id=flow.cluster_id,
         parking_topic=flow.parking_topic,
         consumer_group=flow.consumer_group,
+        source_topic=flow.source_topic,
         key_rule=flow.key_rule,
         promise=flow.promise,
         gated=flow.gated,

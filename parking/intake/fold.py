@@ -42,9 +42,11 @@ def _park(touched: Touched, row: Parked, now: datetime) -> int:
         for answer in touched.earlier.get(row.event, ()):
             _apply(touched, event, answer, now)
     else:
-        _tried(touched, event, row.failures, token=0, group=_group(touched, row))
+        _tried(touched, event, row.failures, token=row.token, group=_group(touched, row))
         if row.kind == "poison":
             _poisoned(event)
+        if not row.flow.gated:
+            _failed_after_all(touched, event, row)
     _release(touched, key, now)
     return event.id
 
@@ -66,7 +68,7 @@ def _new_event(touched: Touched, key: Key, row: Parked) -> Event:
     _add(stop, event, position, row.columns.parked_at)
     if row.kind == "poison" and not stop.first_error:
         stop.first_error = _first_error(row)
-    _tried(touched, event, row.failures, token=0, group=_group(touched, row))
+    _tried(touched, event, row.failures, token=row.token, group=_group(touched, row))
     _count(touched, row.flow.id, row.kind)
     return event
 
@@ -181,20 +183,48 @@ def _return(touched: Touched, event: Event, row: Answered) -> None:
     """Back to parked: the consumer holds what it had settled, so its ledger, and the effect, are of an older time."""
     if event.state == "parked" or (row.token or 0) <= (event.fate_token or 0) or event.stop is None:
         return
-    event.stop.settled -= 1
-    event.stop.changed = True
-    was, event.state = event.state, "parked"
+    was = event.state
+    reason = f"The consumer answered that it holds an event that was {was}: its ledger was restored to an older time."
+    _back(touched, event, event.stop, reason, {"outcome": row.outcome, "token": row.token}, gated=True)
+
+
+def _failed_after_all(touched: Touched, event: Event, row: Parked) -> None:
+    """Back to parked: without a gate `applied` was only inferred, and now its consumer has parked it again."""
+    if event.state != "applied" or event.stop is None:
+        return
+    reason = (
+        "The event was parked again after it was believed to be applied (its consumer has no gate that would say so): "
+        "what the flow says of how late a failure may be parked is too short."
+    )
+    _back(touched, event, event.stop, reason, {"token": row.token, "believed_of": event.fate_token}, gated=False)
+
+
+def _back(
+    touched: Touched, event: Event, stop: Stop, reason: str, detail: dict[str, int | str | None], *, gated: bool
+) -> None:
+    """`applied | skipped → parked`, in its quarantine, or in the key's next one where that was released."""
+    stop.settled -= 1
+    stop.changed = True
+    event.state = "parked"
     event.fate_token = event.fate_fingerprint = event.settled_at = None
     event.changed = True
-    stop = event.stop
+    released = stop
     if stop.state == "released":
         stop = stop.key.quarantine or _open_again(touched, stop)
-    _add(stop, event, event.position or 0, stop.last_at)
+    _add(stop, event, _place_in(stop, released, event, gated), stop.last_at)
     stop.look_again = True
-    reason = f"The consumer answered that it holds an event that was {was}: its ledger was restored to an older time."
-    detail: dict[str, int | str | None] = {"outcome": row.outcome, "token": row.token}
     touched.notes.append(Note("returned", event.ident.flow, stop.id, event.id, reason, detail))
     touched.alerts.add(Alert("back-to-parked", event.ident.flow, str(stop.id), reason))
+
+
+def _place_in(stop: Stop, before: Stop, event: Event, gated: bool) -> int:
+    """Its first position where that means the same in this quarantine: of the ledger, or an offset of one partition."""
+    same_order = stop.ordered_partition is not None and stop.ordered_partition == before.ordered_partition
+    if event.position is not None and (gated or stop is before or same_order):
+        return event.position
+    if stop.ordered_partition is not None:
+        _order_by_arrival(stop)
+    return stop.last_position + 1
 
 
 # Quarantines
@@ -204,7 +234,7 @@ def _open(touched: Touched, key: Key, row: Parked) -> Stop:
     at = row.columns.parked_at
     stop = Stop(touched.stop_ids.next(), key, "open", opened_at=at, last_at=at, new=True)
     if row.position is None:
-        stop.ordered_partition = row.columns.source_partition if row.columns.source_offset is not None else None
+        stop.ordered_partition = _partition(row)
     touched.stops.append(stop)
     key.quarantine = stop
     return stop
@@ -213,6 +243,7 @@ def _open(touched: Touched, key: Key, row: Parked) -> Stop:
 def _open_again(touched: Touched, released: Stop) -> Stop:
     stop = Stop(touched.stop_ids.next(), released.key, "open", opened_at=released.last_at, last_at=released.last_at)
     stop.new, stop.first_error = True, released.first_error
+    stop.ordered_partition = released.ordered_partition
     touched.stops.append(stop)
     released.key.quarantine = stop
     return stop
@@ -245,12 +276,19 @@ def _uncount(event: Event) -> None:
 
 def _by_offset_or_arrival(stop: Stop, row: Parked) -> int:
     """Without a ledger: the source offset while all come from one source partition, else the order of parking."""
-    partition, offset = row.columns.source_partition, row.columns.source_offset
-    if stop.ordered_partition is not None and offset is not None and partition == stop.ordered_partition:
+    offset = row.columns.source_offset
+    if stop.ordered_partition is not None and offset is not None and _partition(row) == stop.ordered_partition:
         return offset
     if stop.ordered_partition is not None:
         _order_by_arrival(stop)
     return stop.last_position + 1
+
+
+def _partition(row: Parked) -> int | None:
+    """The partition of the flow's source topic whose offsets may order the key; None where the record names none."""
+    columns = row.columns
+    ordered = columns.source_topic == row.flow.source_topic and columns.source_offset is not None
+    return columns.source_partition if ordered else None
 
 
 def _order_by_arrival(stop: Stop) -> None:

@@ -1,13 +1,14 @@
 """A record as it arrived → the row it becomes. Pure, never raises: what cannot be read is `broken`, with the reason."""
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from parking import error_group, storable
 from parking.attempt import Attempt
 from parking.dialects import UNATTRIBUTED, Reading, Unreadable, identify
+from parking.dialects.reading import RETRY_PENDING
 from parking.event_id import bounded
 from parking.fields import pack as pack_fields
 from parking.fingerprint import of_packed
@@ -19,6 +20,7 @@ from parking.record import Record
 from parking.wire import Announcement, Outcome, names
 
 BROKEN = "broken"
+PENDING = "It waits on a retry topic for its next try: it is not parked. Park from the dead-letter topic behind it."
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_FAR = timedelta(days=1)
@@ -89,7 +91,10 @@ def _announced(arrived: Arrived, flows: Flows, reading: Reading, parked: Announc
 def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Row:
     if reading.framework == UNATTRIBUTED:
         return _unattributed(arrived, flows, reading, "In no dialect that is known here.", now)
-    flow = flows.ungated(reading.consumer_group)
+    if reading.kind == RETRY_PENDING:
+        return _unattributed(arrived, flows, reading, PENDING, now)
+    derived = "consumer_group" in reading.derived
+    flow = flows.ungated(reading.consumer_group, derived=derived, source=reading.source_topic)
     if flow is None:
         group = reading.consumer_group or "(not named)"
         reason = f"A failure of consumer group {group}: no flow without a gate parks on {flows.topic} for that group."
@@ -103,7 +108,8 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
         stacktrace=reading.stacktrace or "",
         validation_errors=reading.validation_errors,
     )
-    return _parked(arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),))
+    parked = _parked(arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),))
+    return replace(parked, token=reading.token or 0)
 
 
 def _parked(

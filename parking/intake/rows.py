@@ -81,6 +81,8 @@ class Parked:
     failures: tuple[Failure, ...]
     group: Group | None
     columns: Columns = field(repr=False)
+    token: int = 0
+    """Of the replay whose try failed; 0 for a failure of the live flow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
     """Everything in the caller's transaction; the journal last."""
     _write_keys(touched)
     _write_stops(touched.stops)
-    _write_events(touched, now)
+    _write_changed_events(touched)
+    _renumber(touched.stops)
+    _write_new_events(touched, now)
     tables.copy(tables.OUTCOME, [_outcome(row, now) for row in rows if isinstance(row, Answered)])
     tables.copy(tables.PARKED_RECORD, [(*place, content, event) for place, content, event in touched.records])
     heads = [stop.id for stop in touched.stops if stop.look_again and stop.state != "released"]
@@ -81,9 +83,6 @@ def _write_stops(stops: list[Stop]) -> None:
             tables.insert(tables.QUARANTINE, rows)
         elif rows:
             tables.update(tables.QUARANTINE, rows)
-    for stop in stops:
-        if stop.renumber_from is not None and not stop.new:
-            tables.execute(SQL_RENUMBER, [stop.renumber_from, stop.id])
 
 
 def _stop(stop: Stop) -> tuple[Any, ...]:
@@ -94,11 +93,21 @@ def _stop(stop: Stop) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _write_events(touched: Touched, now: datetime) -> None:
+def _write_changed_events(touched: Touched) -> None:
+    changed = [event for event in touched.events.values() if event.changed and not event.new]
+    tables.update(tables.CHANGED_STATE, [_changed(event) for event in sorted(changed, key=lambda event: event.id)])
+
+
+def _renumber(stops: list[Stop]) -> None:
+    """After the changed rows, which still have their old positions, and before the new ones, which have theirs."""
+    for stop in stops:
+        if stop.renumber_from is not None and not stop.new:
+            tables.execute(SQL_RENUMBER, [stop.renumber_from, stop.id])
+
+
+def _write_new_events(touched: Touched, now: datetime) -> None:
     events = sorted(touched.events.values(), key=lambda event: event.id)
     new = [event for event in events if event.new]
-    changed = [_changed(event) for event in events if event.changed and not event.new]
-    tables.update(tables.CHANGED_STATE, changed)
     tables.copy(tables.EVENT_STATE, [_state(event, now) for event in new])
     tables.copy(tables.PARKED_EVENT, [_parked(event, now) for event in new])
     tables.copy(tables.PAYLOAD, [_payload(event, now) for event in new])

@@ -54,6 +54,14 @@ class Flow(models.Model):
     promise = models.CharField(max_length=20, choices=Promise.choices, default=Promise.KEYED)
     key_rule = models.CharField(max_length=200, default="raw", help_text="raw, prefix or json:a.b")
     target = models.CharField(max_length=20, choices=Target.choices, default=Target.GATED)
+    target_topic = models.CharField(
+        max_length=249, blank=True, help_text="plain: the topic that replays go to; empty for the source topic"
+    )
+    settle_after_seconds = models.PositiveIntegerField(
+        default=0,
+        help_text="plain: how long after its offset is committed an event may still be parked (retry topics); only "
+        "then is it believed to be applied",
+    )
     schema = models.JSONField(null=True, blank=True, help_text="JSON Schema of the event's value, for amendments")
     outcome_timeout_seconds = models.PositiveIntegerField(default=60)
     approval_minutes = models.PositiveIntegerField(default=60, help_text="how long a request may wait and be run")
@@ -94,3 +102,8 @@ class Flow(models.Model):
     @property
     def gated(self) -> bool:
         return self.target == self.Target.GATED
+
+    @property
+    def replays_to(self) -> str:
+        """The topic that replays are written to."""
+        return self.replay_topic if self.gated else self.target_topic or self.source_topic

@@ -24,6 +24,13 @@ class TopicIncarnation(models.Model):
         ]
 
 
+class IntakePositionQuerySet(models.QuerySet["IntakePosition"]):
+    def read_to(self, cluster: Cluster, topic: str) -> dict[int, int]:
+        """Partition → next offset to read, in the newest life of a topic."""
+        lives = TopicIncarnation.objects.filter(cluster=cluster, name=topic).order_by("-pk")
+        return dict(self.filter(topic_id=lives.values("pk")[:1]).values_list("partition", "next_offset"))
+
+
 class IntakePosition(models.Model):
     """Next offset to read; moved by compare-and-swap in the transaction that stores the rows (guarantee 1)."""
 
@@ -31,6 +38,8 @@ class IntakePosition(models.Model):
     partition = models.IntegerField()
     next_offset = models.BigIntegerField()
     moved_at = models.DateTimeField()
+
+    objects = IntakePositionQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["topic", "partition"], name="intake_position_once")]

@@ -3,19 +3,22 @@
 import struct
 
 from parking import headers as packed_headers
-from parking.models import ErrorGroup, EventState, Quarantine
+from parking.actor import system
+from parking.infer import infer
+from parking.models import ErrorGroup, EventState, Incident, JournalEntry, Quarantine
+from tests.parking.intake.conftest import moved, value_of
 
 LISTENER = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 STACK = f"{LISTENER}: Listener failed\n\tat x.Y.z(Y.java:1)\nCaused by: java.lang.IllegalStateException: closed 7\n"
 
 
-def dead(plain, offset, *, partition=0, group="orders-group", key=b"k", more=(), message="closed 7"):
+def dead(plain, offset, *, topic=b"orders", partition=0, group="orders-group", key=b"k", more=(), message="closed 7"):
     failure = [
         ("kafka_dlt-exception-fqcn", LISTENER.encode()),
         ("kafka_dlt-exception-cause-fqcn", b"java.lang.IllegalStateException"),
         ("kafka_dlt-exception-message", message.encode()),
         ("kafka_dlt-exception-stacktrace", STACK.encode()),
-        ("kafka_dlt-original-topic", b"orders"),
+        ("kafka_dlt-original-topic", topic),
         ("kafka_dlt-original-partition", struct.pack(">i", partition)),
         ("kafka_dlt-original-offset", struct.pack(">q", offset)),
         ("kafka_dlt-original-timestamp", struct.pack(">q", 1_796_040_000_000)),
@@ -75,3 +78,108 @@ def test_a_failure_of_another_group_is_not_ours(plain):
     assert event.kind == "unattributed"
     assert "audit" in event.event.unreadable_reason
     assert Quarantine.objects.count() == 0
+
+
+def test_order_of_parking_holds_where_a_batch_also_touches_an_older_event(plain):
+    plain.store(dead(plain, 5), dead(plain, 7))
+    plain.store(dead(plain, 7), dead(plain, 1, partition=1))
+    assert order(plain.quarantine) == [(0, 5), (0, 7), (1, 1)]
+
+
+def test_offsets_of_another_topic_order_nothing(plain):
+    """A dead letter of a dead letter names the dead-letter topic: its offsets mean something else."""
+    plain.store(dead(plain, 9), dead(plain, 2, topic=b"orders-dlt"))
+    assert order(plain.quarantine) == [(0, 9), (0, 2)]
+
+
+def test_a_record_that_waits_for_its_next_try_is_not_parked(plain):
+    headers = [("kafka_original-topic", b"orders"), ("retry_topic-attempts", b"\0\0\0\2")]
+    arrived = plain.record(b"k", b"{}", headers)
+    plain.store(moved(arrived, topic="orders-retry-1000"))
+    event = EventState.objects.get()
+    assert (event.kind, event.quarantine) == ("unattributed", None)
+    assert "retry topic" in event.event.unreadable_reason
+
+
+def test_a_record_that_says_nothing_is_parked_in_the_order_of_parking(plain):
+    """Kafka Connect without context headers."""
+    plain.store(plain.record(b"k", b"1", [("tag", None)]), plain.record(b"k", b"2", []))
+    events = list(EventState.objects.in_order(plain.quarantine))
+    assert [value_of(event) for event in events] == [b"1", b"2"]
+    assert {event.event.dialect for event in events} == {"unnamed"}
+    assert events[0].event.event_id == "orders-dlt/0/0@1796040000000"
+
+
+def connect(plain, connector, *, topic=b"orders"):
+    named = {"topic": topic, "partition": b"0", "offset": b"7", "connector.name": connector}
+    return plain.record(b"k", b"{}", [(f"__connect.errors.{name}", value) for name, value in named.items()])
+
+
+def test_the_group_of_a_connector_may_be_overridden(plain):
+    plain.store(connect(plain, b"sink"))
+    assert plain.quarantine.poison == 1
+
+
+def test_a_connector_that_reads_another_topic_is_not_ours(plain):
+    plain.store(connect(plain, b"sink", topic=b"payments"))
+    assert EventState.objects.get().kind == "unattributed"
+
+
+def replayed(token=b"9"):
+    return [("siding-event-id", b"e1"), ("siding-replay-id", b"1"), ("siding-token", token)]
+
+
+def test_a_replayed_event_that_fails_again_has_an_attempt_of_that_replay(plain):
+    """Case ING-24: at another source offset, without its own id header."""
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    plain.store(dead(plain, 99, more=replayed()))
+    event = EventState.objects.get()
+    assert [(a.token, a.number) for a in event.attempts.all()] == [(0, 1), (9, 2)]
+    assert (event.state, event.position, plain.quarantine.poison) == ("parked", 7, 1)
+    assert packed_headers.unpack(event.payload.headers) == (("tag", b"a"), ("tag", None), ("event-id", b"e1"))
+
+
+def believed_applied(event, *, released=True):
+    """As after a replay whose outcome was inferred."""
+    infer(event_state_id=event.pk, state="applied", token=9, replay_id=None, evidence={}, actor=system("worker"))
+    assert (Quarantine.objects.get(pk=event.quarantine_id).state == "released") is released
+
+
+def test_an_event_that_fails_after_it_was_believed_applied_is_parked_again(plain):
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    believed_applied(EventState.objects.get())
+    plain.store(dead(plain, 99, more=replayed()))
+    event = EventState.objects.get()
+    assert (event.state, event.settled_at, event.position) == ("parked", None, 7)
+    assert (event.quarantine.state, event.quarantine.poison) == ("open", 1)
+    assert Incident.objects.get().kind == "back-to-parked"
+    assert JournalEntry.objects.latest("id").verb == "returned"
+
+
+def test_in_the_next_quarantine_of_its_key_it_has_its_first_place(plain):
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    first = EventState.objects.get()
+    believed_applied(first)
+    plain.store(dead(plain, 12))
+    plain.store(dead(plain, 99, more=replayed()))
+    first.refresh_from_db()
+    assert order(first.quarantine) == [(0, 7), (0, 12)]
+
+
+def test_where_another_partition_came_meanwhile_it_stands_in_the_order_of_parking(plain):
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    first = EventState.objects.get()
+    believed_applied(first)
+    plain.store(dead(plain, 12, partition=1), dead(plain, 99, more=replayed()))
+    first.refresh_from_db()
+    assert order(first.quarantine) == [(1, 12), (0, 7)]
+
+
+def test_a_skipped_event_that_arrives_again_opens_nothing(plain):
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    event = EventState.objects.get()
+    infer(event_state_id=event.pk, state="skipped", token=9, replay_id=None, evidence={}, actor=system("worker"))
+    plain.store(dead(plain, 7, more=[("event-id", b"e1")]))
+    event.refresh_from_db()
+    assert (event.state, event.attempt_count) == ("skipped", 2)
+    assert Quarantine.objects.get().state == "released"

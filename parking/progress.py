@@ -1,0 +1,62 @@
+"""How far a consumer group is, and where the logs of a topic end, as Kafka says now. Nothing is read or committed."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from parking import topics
+from parking.topics import Unreachable
+
+SECONDS = 5.0
+MOST_CLIENTS = 16
+
+
+def committed(settings: Mapping[str, Any], group: str, topic: str, partition: int) -> int | None:
+    """The next offset that the group will read of a partition; None if it has committed nothing. Raises Unreachable."""
+    asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, partition)])
+    try:
+        (answer,) = _client(settings).list_consumer_group_offsets([asked], request_timeout=SECONDS).values()
+        (found,) = answer.result(SECONDS + 1).topic_partitions
+    except KafkaException as error:
+        raise _said(error, f"how far group {group} is") from error
+    except TimeoutError as error:
+        raise Unreachable(f"Kafka does not tell how far group {group} is: no answer in time") from error
+    if found.error is not None:
+        raise Unreachable(f"Kafka does not tell how far group {group} is: {found.error.str()}")
+    return int(found.offset) if found.offset >= 0 else None
+
+
+def ends(settings: Mapping[str, Any], topic: str) -> dict[int, int]:
+    """Partition → the offset that its next record gets. Raises Unreachable, also where the topic is gone."""
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    try:
+        count = topics.read_with(_client(settings), topic, timeout=SECONDS).partitions
+        wanted = {TopicPartition(topic, number): latest for number in range(count)}
+        answers = _client(settings).list_offsets(wanted, request_timeout=SECONDS)
+        return {place.partition: int(answer.result(SECONDS + 1).offset) for place, answer in answers.items()}
+    except topics.TopicMissing as error:
+        raise Unreachable(f"topic {topic} does not exist") from error
+    except KafkaException as error:
+        raise _said(error, f"where topic {topic} ends") from error
+    except TimeoutError as error:
+        raise Unreachable(f"Kafka does not tell where topic {topic} ends: no answer in time") from error
+
+
+def _said(error: KafkaException, what: str) -> Unreachable:
+    return Unreachable(f"Kafka does not tell {what}: {error.args[0].str()}")
+
+
+_clients: dict[tuple[int, str], AdminClient] = {}
+
+
+def _client(settings: Mapping[str, Any]) -> AdminClient:
+    """This process's client of a cluster: connecting anew for each question would take longer than the question."""
+    identity = os.getpid(), repr(sorted(settings.items()))
+    if identity not in _clients:
+        if len(_clients) >= MOST_CLIENTS:
+            _clients.clear()
+        _clients[identity] = topics.client(settings)
+    return _clients[identity]
