@@ -29,6 +29,14 @@ def read_all(kafka: str, topic: str, expected: int, partitions: int = 1):
     return records
 
 
+def written(kafka: str, topic: str) -> int:
+    """How many records the topic's only partition has."""
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "reader"})
+    _, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
+    consumer.close()
+    return int(high)
+
+
 def test_500_records_through_a_queue_of_10_arrive_in_order_and_none_is_skipped(kafka, make_topic):
     topic = make_topic("replay")
     records = [Outgoing(Wire(b"k", b"%d" % number, ()), 0) for number in range(500)]
@@ -96,10 +104,10 @@ def test_what_was_not_acknowledged_is_thrown_away_and_does_not_arrive_later(kafk
     topic = make_topic("replay")
     (delivery,) = produce(cluster(kafka), topic, [Outgoing(Wire(b"k", b"v", ()), 0)], largest=MEGABYTE, seconds=0.001)
     assert not delivery.refused
-    arrived = len(read_all(kafka, topic, 1))
-    assert arrived == (1 if delivery.acked else arrived)
-    time.sleep(0.5)
-    assert len(read_all(kafka, topic, 1)) == arrived
+    arrived = written(kafka, topic)
+    assert arrived >= delivery.acked
+    time.sleep(1)
+    assert written(kafka, topic) == arrived
 
 
 def test_without_a_broker_it_is_not_known_and_the_wait_is_bounded():
