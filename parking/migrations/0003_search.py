@@ -16,7 +16,7 @@ CREATE TABLE parking_eventsearch (
     cut boolean NOT NULL,
     PRIMARY KEY (id, stored_at)
 ) PARTITION BY RANGE (stored_at);
-CREATE INDEX event_search_words ON parking_eventsearch USING gin (open_words, words) WITH (gin_pending_list_limit = 1024);
+CREATE INDEX event_search_words ON parking_eventsearch USING gin (open_words, words);
 CREATE INDEX event_search_event_id ON parking_eventsearch (flow_id, event_id text_pattern_ops);
 CREATE INDEX event_search_key ON parking_eventsearch (flow_id, key);
 DO $$ BEGIN

@@ -52,9 +52,10 @@ class Words:
 def read(source: Source) -> Words:
     """The words of one event."""
     found = _open(source)
-    everything = dict(found)
-    cut = _add(everything, len(found) + MOST_WORDS, source)
-    return Words(list(found), list(everything), cut)
+    texts, pairs, cut = _texts(source)
+    everything = {**found, **dict.fromkeys(pairs), **dict.fromkeys(words(texts))}
+    most = len(found) + MOST_WORDS
+    return Words(list(found), list(everything)[:most], cut or len(everything) > most)
 
 
 def pair(path: str, value: str) -> str:
@@ -83,24 +84,24 @@ def _open(source: Source) -> dict[str, None]:
     )
 
 
-def _add(found: dict[str, None], most: int, source: Source) -> bool:
-    """Adds the words of what may carry values; True where there was more than is read."""
-    left = MOST_CHARACTERS
+def _texts(source: Source) -> tuple[str, list[str], bool]:
+    """What may carry values as one text, the members that are found by their path, and whether anything was cut."""
     paths = frozenset(map(folded, source.paths))
-    for path, text in _texts(source):
-        if left <= 0 or len(found) >= most:
-            return True
-        if paths and path in paths:
-            found[pair(path, text)] = None
-        found.update(dict.fromkeys(words(text[:left])))
+    texts, pairs, left = [], [], MOST_CHARACTERS
+    for path, text in _values(source):
+        texts.append(text[:left])
         left -= len(text) + 1
-    return left < 0 or (source.value is not None and len(source.value) > LARGEST_JSON)
+        if paths and path in paths:
+            pairs.append(pair(path, text))
+        if left < 0:
+            return "\n".join(texts), pairs, True
+    return "\n".join(texts), pairs, source.value is not None and len(source.value) > LARGEST_JSON
 
 
-def _texts(source: Source) -> Iterator[tuple[str, str]]:
+def _values(source: Source) -> Iterator[tuple[str, str]]:
     """(path, text): redaction rules will stand here, before anything becomes a word."""
-    texts: Iterable[str] = (*source.messages, *_of_validation(source.validation_errors))
-    yield from (("", text) for text in texts)
+    for text in (*source.messages, *_of_validation(source.validation_errors)):
+        yield "", text
     if source.record_key is not None and source.record_key != source.key:
         yield "", key_text(source.record_key)
     for name, value in source.headers:

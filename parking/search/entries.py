@@ -1,7 +1,7 @@
 """Entries of the index: what the store holds of some events, made into words and written beside it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
 from parking.search.tokens import hashes
 
-FETCHED_AT_ONCE = 200
-"""Rows in memory with the beginnings of their payloads."""
+AT_ONCE = 200
+"""Events whose payloads are in memory, the first 256 KiB of each."""
 
 SQL_STORED = f"""
 SELECT e.id, e.stored_at, e.flow_id, e.scrubbed_at IS NOT NULL AS scrubbed, p.event_id, p.event_type, p.error_type,
@@ -47,6 +47,9 @@ RETURNING flow_id, stored_at
 """
 SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut"
 SQL_COPY = "COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN"
+SQL_TIDY = """
+SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_search_words'::regclass
+"""
 SQL_COUNT = """
 INSERT INTO parking_indexedday AS d (flow_id, day, events, cut, scrubbed)
 SELECT * FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[], %s::bigint[])
@@ -99,17 +102,30 @@ class Counts:
 
 def write(*, new: Sequence[int], again: Sequence[int]) -> None:
     """Entries for these events, `again` in the place of their old ones, inside the caller's transaction."""
-    if not new and not again:
-        return
     counts = Counts()
     _forget(again, counts)
-    rows = []
-    for stored, source in _sources([*again, *new]):
-        words = document.read(source)
-        rows.append(_row(stored, words))
-        counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
-    _copy(rows)
+    paths = dict(Flow.objects.values_list("pk", "search_paths")) if new or again else {}
+    ids = [*again, *new]
+    for at in range(0, len(ids), AT_ONCE):
+        _copy(_sources(ids[at : at + AT_ONCE], paths), counts)
     counts.store()
+
+
+def tidy() -> None:
+    """Sort in what the indexes have only noted down: every search would have to read it. PostgreSQL does so by itself
+    only when there is more of it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_TIDY)
+
+
+def _copy(sources: Sequence[tuple[Stored, Source]], counts: Counts) -> None:
+    """The database takes the rows in while the next ones are made."""
+    with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
+        for stored, source in sources:
+            words = document.read(source)
+            copying.write_row(_row(stored, words))
+            counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
 
 
 def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
@@ -135,15 +151,12 @@ def _forget(ids: Sequence[int], counts: Counts) -> None:
             counts.add(flow, stored_at, -1, cut=-int(cut))
 
 
-def _sources(ids: Sequence[int]) -> Iterator[tuple[Stored, Source]]:
-    paths = dict(Flow.objects.values_list("pk", "search_paths"))
-    for at in range(0, len(ids), FETCHED_AT_ONCE):
-        some = list(ids[at : at + FETCHED_AT_ONCE])
-        tries = _tries(some)
-        with connection.cursor() as cursor:
-            cursor.execute(SQL_STORED, [some])
-            for row in map(Stored._make, cursor.fetchall()):
-                yield row, _source(row, tries.get(row.id, []), paths.get(row.flow, []))
+def _sources(ids: Sequence[int], paths: Mapping[int, Sequence[str]]) -> list[tuple[Stored, Source]]:
+    tries = _tries(ids)
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_STORED, [list(ids)])
+        stored = map(Stored._make, cursor.fetchall())
+        return [(row, _source(row, tries.get(row.id, []), paths.get(row.flow, []))) for row in stored]
 
 
 def _tries(ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
@@ -204,10 +217,4 @@ def _row(stored: Stored, words: document.Words) -> tuple[Any, ...]:
 
 def _array(flow: int, words: Iterable[str]) -> str:
     """As PostgreSQL writes it: much faster than an adapted list."""
-    return "{" + ",".join(map(str, map(hashes(flow).__getitem__, words))) + "}"
-
-
-def _copy(rows: Sequence[tuple[Any, ...]]) -> None:
-    with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
-        for row in rows:
-            copying.write_row(row)
+    return "{" + ",".join(map(hashes(flow).__getitem__, words)) + "}"

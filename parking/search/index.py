@@ -23,6 +23,7 @@ def catch_up(*, size: int = BATCH, seconds: float = 5.0) -> int:
     done = 0
     while (indexed := batch(to, size=size)) is not None:
         done += indexed
+    entries.tidy()
     return done
 
 

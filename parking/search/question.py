@@ -40,7 +40,7 @@ def _of_flow(query: Query, scope: Scope) -> Condition:
     words = [word for term in query.terms if not term.begins for word in _words(term, scope)]
     parts = [_begins(term.text, scope.flow) for term in query.terms if term.begins]
     if words:
-        parts.append(Condition(f"{column} @> %s::bigint[]", [[hashes(scope.flow)[word] for word in words]]))
+        parts.append(Condition(f"{column} @> %s::bigint[]", [[int(hashes(scope.flow)[word]) for word in words]]))
     wanted = [_all(parts)] if parts else []
     alone = query.alone
     if alone and not query.terms[0].begins and len(alone.encode()) <= LONGEST_PREFIX:

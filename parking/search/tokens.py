@@ -54,8 +54,10 @@ def sought(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def hashes(flow: int) -> Mapping[str, int]:
-    """Word → one signed 64-bit number of the flow: BLAKE2b-64 salted with the flow's id. Stored: it must not change."""
+def hashes(flow: int) -> Mapping[str, str]:
+    """Word → one signed 64-bit number of the flow, in decimal digits, as PostgreSQL reads it: BLAKE2b-64 salted with
+    the flow's id. It is stored: it must not change.
+    """
     return _Remembered(partial(_hash, flow.to_bytes(8, "big")))
 
 
@@ -74,9 +76,9 @@ class _Remembered(dict[str, _V]):
         return made
 
 
-def _hash(flow: bytes, word: str) -> int:
+def _hash(flow: bytes, word: str) -> str:
     digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, salt=flow).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    return str(int.from_bytes(digest, "big", signed=True))
 
 
 def _found_by(run: str) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from parking.models import Beat, EventSearch, EventState, IndexedDay, IndexPosition
-from parking.search import document, follow, position
+from parking.search import document, entries, follow, position
 from tests.parking.intake.conftest import attempt
 
 
@@ -98,3 +99,13 @@ def test_a_writer_that_does_not_end_is_reported_and_waited_for(shelf, monkeypatc
     monkeypatch.undo()
     one.turn()
     assert one.indexed == 1
+
+
+def test_nothing_is_left_that_every_search_would_have_to_read(shelf):
+    """An index of words notes new ones down before it sorts them in; after indexing there are none of those."""
+    for number in range(30):
+        shelf.park(f"e-{number}", key=f"k{number}".encode())
+    shelf.index()
+    with connection.cursor() as cursor:
+        cursor.execute(entries.SQL_TIDY)
+        assert {pages for (pages,) in cursor.fetchall()} == {0}
