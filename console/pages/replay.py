@@ -115,7 +115,9 @@ def _page(request: HttpRequest, one: Replay, *, refused: str = "", status: int =
     rows = context["rows"]
     pairs = warnings.amended(rows)
     waits = one.state == Replay.State.REQUESTED
-    about = warnings.of_request(one) + (warnings.of_rows(one.flow, rows, pairs) if waits else [])
+    about = warnings.of_request(one) + (
+        warnings.of_rows(one.flow, rows, pairs, readable=_readable(request, one)) if waits else []
+    )
     context |= {
         "warnings": about,
         "grave": any(warning.grave for warning in about),
@@ -158,7 +160,7 @@ def _stages(one: Replay) -> list[stepper.Stage]:
 
 def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> list[dict[str, Any]]:
     """The differences, where payloads may be seen; looking at them is journalled."""
-    if not access.of(request.user).may(one.flow_id, Permission.PAYLOADS):
+    if not _readable(request, one):
         return [{"row": pair.row, "masked": True} for pair in pairs]
     for pair in pairs:
         look(event=pair.row.state, actor=found.actor(request.user), what="plan")
@@ -170,6 +172,10 @@ def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> 
         }
         for pair in pairs
     ]
+
+
+def _readable(request: HttpRequest, one: Replay) -> bool:
+    return access.of(request.user).may(one.flow_id, Permission.PAYLOADS)
 
 
 def _headers(pair: warnings.Amended) -> list[difference.Row]:

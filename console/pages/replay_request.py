@@ -69,7 +69,7 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
         "rows": rows,
         "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
         "choices": choices,
-        "warnings": warnings.of_rows(quarantine.flow, rows, pairs),
+        "warnings": warnings.of_rows(quarantine.flow, rows, pairs, readable=True),
     }
     return render(request, "replay/request.html", context, status=status)
 

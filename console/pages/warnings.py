@@ -53,9 +53,9 @@ def _pair(row: Row, original: EventPayload | None) -> Amended:
     )
 
 
-def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended]) -> list[Caution]:
-    """Warnings about the plan itself."""
-    return [*_of_target(flow), *_of_amendments(flow, pairs), *_of_poison(rows), *_of_skips(rows)]
+def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended], *, readable: bool) -> list[Caution]:
+    """Cautions about the plan itself; what an amendment changes is named only where payloads may be seen."""
+    return [*_of_target(flow), *_of_amendments(flow, pairs, readable), *_of_poison(rows), *_of_skips(rows)]
 
 
 def of_request(replay: Replay) -> list[Caution]:
@@ -77,12 +77,13 @@ def _of_target(flow: Flow) -> list[Caution]:
     return [Caution("No gate.", text)]
 
 
-def _of_amendments(flow: Flow, pairs: Sequence[Amended]) -> list[Caution]:
+def _of_amendments(flow: Flow, pairs: Sequence[Amended], readable: bool) -> list[Caution]:
     found = []
     for pair in pairs:
         name = pair.row.event.event_type or pair.row.event.event_id
-        found.append(Caution(f"{name} is amended.", f"{_changed(pair)} {SAME_KEY}"))
-        wrong = violations(flow, pair.after)
+        what = _changed(pair) if readable else "What it changes is masked for you."
+        found.append(Caution(f"{name} is amended.", f"{what} {SAME_KEY}"))
+        wrong = violations(flow, pair.after) if readable else []
         if wrong:
             where = ", ".join(one["path"] or "/" for one in wrong[:NAMED])
             found.append(Caution(f"The amended {name} does not match the flow's schema", f"at {where}.", grave=False))

@@ -262,6 +262,14 @@ def test_the_list_sorts_by_what_is_to_be_done(scene, waiting):
     assert "Waiting for others" in page(scene.client(scene.oncall), "/replays")
 
 
+def test_who_may_not_see_payloads_is_not_told_what_was_amended(scene, waiting):
+    body = page(scene.client(scene.viewer), f"/replays/{waiting.pk}")
+    assert "What it changes is masked for you." in body
+    for hidden in ("amount_cents", "120000", "not_received", "dsp-7731"):
+        assert hidden not in body
+    assert not JournalEntry.objects.filter(verb="look", actor_id=f"user:{scene.viewer.pk}").exists()
+
+
 def test_a_long_run_of_held_events_is_folded_and_can_be_seen_whole(scene):
     key = story.simple_key(scene.lot, b"long", ago=9_000, error=("Broken", "b"), held=40, kind="Thing")
     scene.client(scene.oncall).post(f"/events/{story.event_of(key, 1).pk}/decision", {"action": "apply"})
