@@ -36,7 +36,7 @@ layers: setup
 
 migrations: setup
 	$(VENV)/python -W ignore manage.py makemigrations --check --dry-run
-	$(VENV)/python manage.py check --fail-level WARNING
+	$(VENV)/python manage.py check --offline --fail-level WARNING
 
 templates: setup
 	find templates -name '*.html' -print0 | xargs -0r $(VENV)/djade --check --target-version 5.2

@@ -34,6 +34,7 @@ ADVICE = {
     "refused": "start PostgreSQL, or correct the address in SIDING_DATABASE_URL",
     "timeout": "check the network between here and PostgreSQL",
     "No space left": "give PostgreSQL's disk more room",
+    "resolve host": "correct the host in SIDING_DATABASE_URL",
     "translate host name": "correct the host in SIDING_DATABASE_URL",
 }
 

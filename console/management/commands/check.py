@@ -1,0 +1,23 @@
+"""`manage.py check`: Django's own, and every connection. It says what is wrong, where, and what to do."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.core.management.commands import check
+
+from console import checks
+
+
+class Command(check.Command):
+    help = (
+        "Looks at the code, the settings, and every server: PostgreSQL, Redis, each cluster and the topics of each "
+        "flow, and the mail server. Says what is wrong, where, and what to do. Changes nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--offline", action="store_true", help="ask no server, such as where the code is built")
+
+    def handle(self, *app_labels: Any, **options: Any) -> None:
+        checks.add(connections=not options["offline"])
+        super().handle(*app_labels, **{**options, "deploy": True})
