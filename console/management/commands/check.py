@@ -2,16 +2,20 @@
 
 from typing import Any
 
+from django.core.checks import register
 from django.core.management.base import CommandParser
 from django.core.management.commands import check
 
-from console import checks
+from console.checks import clusters, database, installation, mail, queues
+
+SERVERS = (database, queues, clusters, mail)
 
 
 class Command(check.Command):
     help = (
         "Looks at the code, the settings, and every server: PostgreSQL, Redis, each cluster and the topics of each "
-        "flow, and the mail server. Says what is wrong, where, and what to do. Changes nothing."
+        "flow, and the mail server. Says what is wrong, where, and what to do. Changes nothing. "
+        "`--tag connections` looks at the servers alone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -19,5 +23,7 @@ class Command(check.Command):
         parser.add_argument("--offline", action="store_true", help="ask no server, such as where the code is built")
 
     def handle(self, *app_labels: Any, **options: Any) -> None:
-        checks.add(connections=not options["offline"])
+        register(installation.look, "installation", deploy=True)
+        for server in () if options["offline"] else SERVERS:
+            register(server.look, "connections", deploy=True)
         super().handle(*app_labels, **{**options, "deploy": True})
