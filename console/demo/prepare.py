@@ -1,4 +1,4 @@
-"""Brings the console's database up to date, declares the flow, and makes the accounts. `… prepare FOLDER`."""
+"""Brings the console's database up to date, declares the flows, and makes the accounts. `… prepare FOLDER`."""
 
 import os
 import sys
@@ -11,6 +11,7 @@ import django
 from console.demo.place import Place
 
 FLOWS = Path(__file__).parent / "disputes/flows.toml"
+PLAIN_FLOWS = Path(__file__).parent / "plain/flows.toml"
 ROLES = {"oncall": "operator", "reviewer": "reviewer", "owner": "owner"}
 NAMES = {"oncall": "On-call engineer", "reviewer": "Reviewer", "owner": "Flow owner"}
 
@@ -25,27 +26,28 @@ def declare_flows(bootstrap: str) -> None:
     """The same way as for any other service: `manage.py flows FILE`."""
     from django.core.management import call_command
 
-    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-        file.write(Template(FLOWS.read_text()).safe_substitute(bootstrap_servers=bootstrap))
-        file.flush()
-        call_command("flows", file.name)
+    for flows in (FLOWS, PLAIN_FLOWS):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write(Template(flows.read_text()).safe_substitute(bootstrap_servers=bootstrap))
+            file.flush()
+            call_command("flows", file.name)
 
 
 def make_accounts(passwords: dict[str, str]) -> None:
-    """One account for each role, with the passwords given; who is there already keeps the session."""
+    """One account for each role in every flow, with the passwords given; who is there already keeps the session."""
     from django.contrib.auth.models import User
 
     from console.models import Grant
     from parking.models import Flow
 
-    flow = Flow.objects.get(name="disputes")
     for name, password in passwords.items():
         user, _ = User.objects.get_or_create(username=name)
         user.first_name = NAMES[name]
         if not user.check_password(password):
             user.set_password(password)
         user.save()
-        Grant.objects.get_or_create(user=user, flow=flow, role=ROLES[name])
+        for flow in Flow.objects.all():
+            Grant.objects.get_or_create(user=user, flow=flow, role=ROLES[name])
 
 
 def main() -> None:
@@ -59,7 +61,7 @@ def main() -> None:
     try:
         print("bringing the database up to date", flush=True)
         migrate()
-        print("declaring the flow", flush=True)
+        print("declaring the flows", flush=True)
         declare_flows(settings.KAFKA_BOOTSTRAP_SERVERS)
         print("making the accounts", flush=True)
         make_accounts(place.passwords())

@@ -1,4 +1,4 @@
-"""The commands of all processes: those of DESIGN.md section 6, and those of the sample service."""
+"""The commands of all processes: those of DESIGN.md section 6, and those of the sample services."""
 
 import sys
 import time
@@ -16,6 +16,11 @@ MANAGE = (sys.executable, "manage.py")
 PREPARE = (*MODULE, "console.demo.prepare")
 CHECK = (*MODULE, "console.demo.check")
 SERVICE = {name: (*MODULE, f"console.demo.disputes.{name}") for name in ("model", "service", "producer")}
+
+
+def plain(bootstrap_servers: str) -> dict[str, tuple[str, ...]]:
+    """The two services without a gate."""
+    return {"plain": (*MODULE, "console.demo.plain.service", bootstrap_servers)}
 
 
 def console(web_port: int) -> dict[str, tuple[str, ...]]:

@@ -81,7 +81,8 @@ class Demo:
         prepared = self._run("prepare", processes.PREPARE, self.progress)
         if prepared.popen.returncode:
             raise Trouble(f"the console could not be prepared. {prepared.log_tail()}")
-        self._start({**processes.SERVICE, **processes.console(self.port)})
+        plain = processes.plain(addresses.kafka_bootstrap_servers)
+        self._start({**processes.SERVICE, **plain, **processes.console(self.port)})
         self._wait_for_web()
         self.progress.clear()
 

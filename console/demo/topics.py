@@ -1,4 +1,4 @@
-"""The topics of the sample service, with the settings that the gate needs."""
+"""The topics of the sample services, with the settings that the gate needs."""
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
@@ -9,7 +9,9 @@ from console.demo.trouble import Trouble
 PARTITIONS = 3
 SOURCE_BYTES = 1_048_588  # Kafka's default for max.message.bytes
 BLOCK_BYTES = 262_144  # what parking and replay topics must take on top (DESIGN section 5)
-NAMES = ("disputes", "disputes.parking", "disputes.replay")
+GATED = ("disputes", "disputes.parking", "disputes.replay")
+PLAIN = ("invoices-eu", "invoices-eu.parking", "shipments", "shipments.parking")
+NAMES = (*GATED, *PLAIN)
 
 
 def create(bootstrap: str) -> None:
@@ -33,5 +35,5 @@ def touch(bootstrap: str) -> None:
 
 
 def _topic(name: str) -> NewTopic:
-    room = SOURCE_BYTES if name == NAMES[0] else SOURCE_BYTES + BLOCK_BYTES
+    room = SOURCE_BYTES + (BLOCK_BYTES if "." in name else 0)
     return NewTopic(name, PARTITIONS, config={"cleanup.policy": "delete", "max.message.bytes": str(room)})

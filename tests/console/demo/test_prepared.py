@@ -19,7 +19,7 @@ from parking.topics import read
 def test_topics_are_made_once_with_the_settings_that_the_gate_needs(kafka):
     topics.create(kafka)
     topics.create(kafka)
-    source, parked, replay = (read({"bootstrap.servers": kafka}, name) for name in topics.NAMES)
+    source, parked, replay = (read({"bootstrap.servers": kafka}, name) for name in topics.GATED)
     assert source.max_message_bytes
     assert parked.max_message_bytes == replay.max_message_bytes == source.max_message_bytes + 262_144
     assert parked.cleanup_policy == replay.cleanup_policy == "delete"
