@@ -16,6 +16,7 @@ from console.pages.keys import times_stopped
 from console.pages.selected import VIEWS, Selected, select
 from console.pages.track import Track, track
 from parking.models import EventState, JournalEntry, Quarantine
+from replay.approve import own
 from replay.models import Replay
 
 JOURNAL = 12
@@ -51,7 +52,7 @@ def show(
         "track": _track(request, quarantine),
         "replay": replay,
         "decisions": decisions,
-        "stages": stepper.of_key(quarantine, decisions, living),
+        "stages": stepper.of_key(quarantine, decisions, living, for_you=_for(request, living)),
         "next": next_action(request, quarantine, decisions, replay),
         "times": times_stopped([quarantine])[quarantine.hold_key_id],
         "may": permissions(request, quarantine.flow_id),
@@ -61,6 +62,13 @@ def show(
         "typed": request.POST.get("reason", ""),
     }
     return render(request, "key/key.html", context, status=status)
+
+
+def _for(request: HttpRequest, replay: Replay | None) -> bool:
+    """Whether this viewer is one who may approve it."""
+    if replay is None or not permissions(request, replay.flow_id)["approve"]:
+        return False
+    return not own(replay, found.actor(request.user).id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +87,8 @@ def next_action(
     if quarantine.state == Quarantine.State.RELEASED:
         return None
     if replay and replay.living:
-        waits = replay.state == Replay.State.REQUESTED
-        label = (
-            ("Review the replay that waits" if may["approve"] else "See the request") if waits else "Watch the replay"
-        )
+        asked = "Review the replay that waits" if _for(request, replay) else "See the request"
+        label = asked if replay.state == Replay.State.REQUESTED else "Watch the replay"
         return Action(label, reverse("replay", args=[replay.pk]))
     if decisions.undecided and may["decide"]:
         return _decide(quarantine, decisions)

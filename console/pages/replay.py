@@ -19,6 +19,7 @@ from console.show import difference
 from parking.errors import Conflict, Refused
 from parking.headers import unpack
 from replay import approve as approval
+from replay.amend import violations
 from replay.cancel import cancel as cancel_replay
 from replay.models import Replay
 from replay.pause import pause as pause_replay
@@ -137,25 +138,26 @@ def _live(request: HttpRequest, one: Replay) -> HttpResponse:
 
 def _running(request: HttpRequest, one: Replay) -> dict[str, Any]:
     rows = plan_rows.of_replay(one)
-    actor = found.actor(request.user)
+    actor, may = found.actor(request.user), permissions(request, one.flow_id)
+    own = approval.own(one, actor.id)
     return {
         "replay": one,
         "flow": one.flow,
         "quarantine": one.quarantine,
         "rows": rows,
         "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
-        "stages": _stages(one),
+        "stages": _stages(one, for_you=may["approve"] and not own),
         "progress": progress(one, rows),
-        "may": permissions(request, one.flow_id),
-        "own": approval.own(one, actor.id),
+        "may": may,
+        "own": own,
         "me": actor.id,
     }
 
 
-def _stages(one: Replay) -> list[stepper.Stage]:
+def _stages(one: Replay, *, for_you: bool) -> list[stepper.Stage]:
     quarantined = stepper.Stage("Quarantined", stepper.DONE, "", one.quarantine.opened_at)
     decided = stepper.Stage("Decided", stepper.DONE, stepper.actions_of(one))
-    return [quarantined, decided, *stepper.of_replay(one)]
+    return [quarantined, decided, *stepper.of_replay(one, for_you=for_you)]
 
 
 def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> list[dict[str, Any]]:
@@ -169,6 +171,7 @@ def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> 
             "row": pair.row,
             "value": difference.in_one(pair.before, pair.after),
             "headers": _headers(pair),
+            "valid": one.flow.schema is not None and not violations(one.flow, pair.after),
         }
         for pair in pairs
     ]

@@ -44,14 +44,17 @@ def said(actions: Counter[str]) -> str:
     return ", ".join(f"{actions[name]} {name}" for name in ("amend", "skip", "apply") if actions[name])
 
 
-def of_key(quarantine: Quarantine, decisions: Decided, replay: Replay | None) -> list[Stage]:
-    """The stages of a key: `replay` is its living one, or the one that released it."""
+def of_key(quarantine: Quarantine, decisions: Decided, replay: Replay | None, *, for_you: bool = False) -> list[Stage]:
+    """The stages of a key: `replay` is its living one, or the one that released it.
+
+    `for_you`: the viewer is one who may approve it.
+    """
     quarantined = Stage("Quarantined", DONE, "", quarantine.opened_at)
     if quarantine.state == Quarantine.State.RELEASED:
         return [quarantined, *_past(replay), Stage("Released", DONE, "", quarantine.released_at)]
     if replay is None:
         return [quarantined, _deciding(decisions), *_ahead()]
-    return [quarantined, Stage("Decided", DONE, actions_of(replay)), *of_replay(replay)]
+    return [quarantined, Stage("Decided", DONE, actions_of(replay)), *of_replay(replay, for_you=for_you)]
 
 
 def _deciding(decisions: Decided) -> Stage:
@@ -78,14 +81,14 @@ def actions_of(replay: Replay) -> str:
     return said(Counter(Step.objects.filter(replay=replay).values_list("action", flat=True)))
 
 
-def of_replay(replay: Replay) -> list[Stage]:
+def of_replay(replay: Replay, *, for_you: bool = False) -> list[Stage]:
     """Approved, Replaying and Released as this replay has them. It was read `with_progress`."""
-    return [_approved(replay), _replaying(replay), _released(replay)]
+    return [_approved(replay, for_you), _replaying(replay), _released(replay)]
 
 
-def _approved(replay: Replay) -> Stage:
+def _approved(replay: Replay, for_you: bool) -> Stage:
     if replay.state == "requested":
-        return Stage("Approved", NOW, "waits for another person")
+        return Stage("Approved", NOW, "waits for you" if for_you else "waits for another person")
     if replay.state in ("rejected", "expired") or (replay.state == "cancelled" and not replay.started_at):
         by = f" by {replay.decided_by_name}" if replay.decided_by_name else ""
         return Stage("Approved", STOPPED, f"{replay.state}{by}")

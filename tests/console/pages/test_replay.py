@@ -95,7 +95,10 @@ def test_who_may_not_ask(scene, who):
 
 def test_another_person_approves_with_a_reason_of_their_own(scene, waiting):
     client = scene.client(scene.reviewer)
-    assert "Approve replay of 7 events" in page(client, f"/replays/{waiting.pk}")
+    body = page(client, f"/replays/{waiting.pk}")
+    assert "Approve replay of 7 events" in body
+    assert "waits for you" in body
+    assert "Valid against <bdi class=\"foreign\">dispute-decision 14" in body
     response = client.post(f"/replays/{waiting.pk}/approve", approval(waiting))
     assert response.status_code == 302
     waiting.refresh_from_db()
