@@ -51,6 +51,9 @@ mutants: setup ## breaks the code behind each guarantee and shows that its test 
 guarantees: setup ## writes the table of docs/guarantees.md from tests/mutants/
 	@exec $(VENV)/python -m tests.mutants.table
 
+settings: setup ## writes .env.example and docs/settings.md from console/environment.py
+	@exec $(VENV)/python -m console.variables
+
 screenshots: setup ## every page, light and dark, wide and narrow, into screenshots/
 	@exec $(VENV)/python -m tests.screenshots $(ARGS)
 
@@ -68,4 +71,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants guarantees screenshots format lock clean
+.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants guarantees settings screenshots format lock clean

@@ -1,13 +1,12 @@
 """The one place that reads the environment. `Environment` is the settings and their documentation.
 
 Every setting is a variable with the prefix SIDING_, or a file of that name in lower case in SIDING_SECRETS_DIR
-(/run/secrets where that exists). `python -m console.environment` prints all of them.
+(/run/secrets where that exists). docs/settings.md and .env.example are written from here by `make settings`.
 """
 
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -33,6 +32,16 @@ Words = Annotated[tuple[str, ...], NoDecode]
 Port = Annotated[int, Field(ge=1, le=65535)]
 
 
+CHAPTERS = {
+    "environment": "This installation",
+    "database_url": "Servers",
+    "flow_secrets": "Replays",
+    "outbound_allow": "Alerts",
+    "kafka_bootstrap_servers": "The demo and the tests",
+}
+"""The first setting of each chapter of the documentation → its title. What is in the last one is not for production."""
+
+
 class Misconfigured(Exception):
     """A variable is missing or wrong. The message has one line for each: which, what was expected, what arrived."""
 
@@ -44,7 +53,9 @@ class Environment(BaseSettings):
         "development", description="what this installation is; it stands on every page"
     )
     secret_key: SecretStr = Field(
-        SecretStr(DEVELOPMENT_KEY), description="signs sessions: at least 50 random characters; required in production"
+        SecretStr(DEVELOPMENT_KEY),
+        description="signs sessions, and the secrets of webhooks follow from it: at least 50 random characters, "
+        "required in production",
     )
     debug: bool = Field(False, description="Django's debug pages; refused in production")
     base_url: AnyHttpUrl = Field(
@@ -61,11 +72,10 @@ class Environment(BaseSettings):
         "redis://127.0.0.1:6379/0",
         description="Redis 6.2 or newer; replays are queued in this database, alerts and exports in the next one",
     )
-    kafka_bootstrap_servers: str = Field("127.0.0.1:9092", description="the default cluster, host:port,host:port")
+
     flow_secrets: Annotated[dict[str, SecretStr], NoDecode] = Field(
         default_factory=dict, description='JSON, flow → secret that signs its replay records: {"orders": "…"}'
     )
-
     replay_lease_seconds: int = Field(30, ge=5, le=600, description="a worker that is silent this long lost its replay")
     replay_tick_seconds: float = Field(2.0, gt=0, le=10, description="longest single run of the replay task")
     watch_interval_seconds: float = Field(2.0, gt=0, le=60, description="how often watch looks")
@@ -86,6 +96,9 @@ class Environment(BaseSettings):
         10.0, gt=0, le=300, description="watch sends what the notifier has not taken for so long"
     )
 
+    kafka_bootstrap_servers: str = Field(
+        "127.0.0.1:9092", description="host:port,host:port; your own clusters are declared by manage.py flows"
+    )
     postgres_port: Port = Field(54320, description="of the embedded PostgreSQL (demo)")
     redis_port: Port = Field(63790, description="of the embedded Redis (demo)")
     kafka_port: Port = Field(19092, description="of the embedded Kafka (demo)")
@@ -170,14 +183,3 @@ def _line(error: Mapping[str, Any]) -> str:
     secret = field in ("secret_key", "flow_secrets", "database_url", "redis_url", "smtp_url")
     arrived = "a value that is not shown" if secret else repr(os.environ.get(name, ""))
     return f"{name}: {expected}; {arrived} arrived"
-
-
-def main() -> None:
-    for name, field in Environment.model_fields.items():
-        variable = field.validation_alias or f"{PREFIX}{name.upper()}"
-        default = "" if name == "secret_key" else str(field.get_default(call_default_factory=True))
-        sys.stdout.write(f"{variable:32} {field.description} [{default}]\n")
-
-
-if __name__ == "__main__":
-    main()
