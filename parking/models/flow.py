@@ -94,6 +94,9 @@ class Flow(models.Model):
             models.CheckConstraint(
                 condition=models.Q(metadata_days__gte=models.F("payload_days")), name="flow_metadata_outlives_payloads"
             ),
+            models.CheckConstraint(
+                condition=models.Q(metadata_days__lte=36_500), name="flow_kept_for_a_century_at_most"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -28,9 +28,11 @@ SET LOCAL jit = off;
 SET LOCAL max_parallel_workers_per_gather = 0;
 SET LOCAL plan_cache_mode = force_custom_plan
 """
+# `id + 0`: the index of the words is to be used, not that of the ids.
 SQL_PROBE = """
 WITH found AS MATERIALIZED (
-    SELECT id FROM parking_eventsearch WHERE stored_at >= %s AND stored_at < %s AND id < %s AND ({wanted}) LIMIT {most}
+    SELECT id FROM parking_eventsearch
+    WHERE stored_at >= %s AND stored_at < %s AND id + 0 < %s AND ({wanted}) LIMIT {most}
 )
 SELECT id FROM found ORDER BY id DESC
 """

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from parking.retention.preview import DayAhead, gone, preview
@@ -55,3 +57,9 @@ def test_an_event_whose_day_is_gone_says_so(store):
     day = gone(event)
     assert day is not None
     assert day.dropped_at == timezone.now()
+
+
+@pytest.mark.parametrize("days", [{"payload_days": 61}, {"metadata_days": 36_501}])
+def test_days_that_make_no_sense_are_refused_by_the_database(store, days):
+    with pytest.raises(IntegrityError, match="flow_"):
+        store.flow(**days)
