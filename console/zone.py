@@ -1,4 +1,5 @@
-"""Times are shown in the viewer's zone: the browser names it in a cookie, the installation's zone stands in for it."""
+"""Times are shown in the viewer's zone: the one chosen in the account, else what the browser names in a cookie, else
+the installation's."""
 
 from collections.abc import Callable
 from urllib.parse import unquote
@@ -8,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 COOKIE = "zone"
+CHOSEN = "chosen-zone"
 
 
 class ViewerZone:
@@ -17,7 +19,7 @@ class ViewerZone:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        name = unquote(request.COOKIES.get(COOKIE, ""))
+        name = unquote(request.COOKIES.get(CHOSEN) or request.COOKIES.get(COOKIE, ""))
         if name not in available_timezones():
             return self.get_response(request)
         with timezone.override(ZoneInfo(name)):

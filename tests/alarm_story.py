@@ -1,5 +1,6 @@
 """For tests of alarms and of what they send: stopped keys, signs of life of intake, rules and hooks. All synthetic."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from parking.actor import Actor
-from parking.models import AlarmRule, Beat, Delivery, Flow, Hook, Incident, Quarantine, Team
+from parking.alarms import open_incident
+from parking.models import AlarmRule, Beat, Delivery, ErrorGroup, Flow, Hook, Incident, Quarantine, Team
 from parking.wire import Outcome, outcome
 from tests.console.story import Lot, make_flow, ms, simple_key
 
@@ -68,6 +70,52 @@ def hook(team: Team, address: str = "https://alerts.example/in", **changes: Any)
     return Hook.objects.create(team=team, kind=kind, address=address, name=name, created_at=timezone.now(), **changes)
 
 
+def hook_of(flow: Flow) -> Hook:
+    """A hook of that flow alone; the same one each time."""
+    return Hook.objects.filter(flow=flow).first() or hook(flow.team, flow=flow, name=f"hook of {flow.name}")
+
+
+def incident(flow: Flow, **changes: Any) -> Incident:
+    """One that fires, of that flow, without a rule; the same one each time unless something is changed."""
+    topic = flow.parking_topic
+    given: dict[str, Any] = {"kind": "gap", "key": f"{topic}/0", "summary": f"{flow.name}: a gap in {topic}"}
+    return open_incident(flow=flow, **(given | changes))
+
+
+def delivery(flow: Flow, **changes: Any) -> Delivery:
+    """The page that tells of its incident, with changes."""
+    now = timezone.now()
+    row, _ = Delivery.objects.get_or_create(
+        incident=incident(flow),
+        hook=hook_of(flow),
+        transition="opened",
+        defaults={"created_at": now, "due_at": now, "give_up_at": now},
+    )
+    Delivery.objects.filter(pk=row.pk).update(**(changes or {"state": row.state}))
+    row.refresh_from_db()
+    return row
+
+
+def rule_of(flow: Flow) -> AlarmRule:
+    """A rule of that flow; the same one each time."""
+    return AlarmRule.objects.filter(flow=flow).first() or rule(flow)
+
+
+def error_of(flow: Flow) -> ErrorGroup:
+    """An error that stopped a key of that flow."""
+    return ErrorGroup.objects.filter(flow=flow).latest("pk")
+
+
+OF_FLOW: dict[str, Callable[[Flow], Any]] = {
+    "incidents": incident,
+    "deliveries": delivery,
+    "rules": rule_of,
+    "hooks": hook_of,
+    "errors": error_of,
+}
+"""Something of a flow, by the first part of the address that shows it."""
+
+
 def told(incident: Incident) -> list[tuple[str, str]]:
     """(hook, transition) of every delivery of an incident, in the order in which they were written."""
     rows = Delivery.objects.filter(incident=incident).order_by("pk")
@@ -79,4 +127,21 @@ def transitions() -> list[str]:
     return list(Delivery.objects.order_by("pk").values_list("transition", flat=True))
 
 
-__all__ = ["OWNER", "Lot", "hook", "intake_lives", "make_flow", "rule", "settle", "stop", "told", "transitions"]
+__all__ = [
+    "OF_FLOW",
+    "OWNER",
+    "Lot",
+    "delivery",
+    "error_of",
+    "hook",
+    "hook_of",
+    "incident",
+    "intake_lives",
+    "make_flow",
+    "rule",
+    "rule_of",
+    "settle",
+    "stop",
+    "told",
+    "transitions",
+]

@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 
 from console import access
 from console.pages import found
-from parking.models import Quarantine
+from parking.models import Incident, Quarantine
 from replay.models import Replay
 
 THEMES = ("light", "dark")
@@ -28,7 +28,7 @@ class Place:
 
 
 def context(request: HttpRequest) -> dict[str, object]:
-    """Template context of every page. Two counting queries, both limited to the viewer's flows."""
+    """Template context of every page. Three counting queries, limited to the viewer's flows."""
     theme = request.COOKIES.get("theme", "")
     return {
         "environment": settings.ENVIRONMENT,
@@ -45,17 +45,16 @@ def places(request: HttpRequest, at: str = "") -> list[Place]:
     flows = access.of(request.user).flow_ids()
     stopped = Quarantine.objects.visible(flows).unreleased().count()
     living = Replay.objects.living().filter(flow__in=flows).count()
+    open_ones = Incident.objects.visible(flows).unresolved().count()
     path = at or request.path
+    keys = ("/keys", "/events", "/unattributed")
     return [
-        Place(
-            "Keys",
-            reverse("keys"),
-            stopped,
-            "poison",
-            "stopped",
-            path.startswith(("/keys", "/events", "/unattributed")),
-        ),
+        Place("Overview", reverse("home"), current=path == "/"),
+        Place("Keys", reverse("keys"), stopped, "poison", "stopped", path.startswith(keys)),
+        Place("Errors", reverse("errors"), current=path.startswith("/errors")),
         Place("Replays", reverse("replays"), living, "moving", "not finished", path.startswith("/replays")),
+        Place("Incidents", reverse("incidents"), open_ones, "poison", "not resolved", path.startswith("/incidents")),
+        Place("Flows", reverse("flows"), current=path.startswith("/flows")),
     ]
 
 

@@ -17,7 +17,31 @@ _TOLD = {
     "look": ("looked at the payload", ""),
     "released": ("noted the release", ""),
     "returned": ("put the event back", ""),
+    "start": ("started the replay", ""),
+    "follow": ("took newly held events along", ""),
+    "declare": ("declared", ""),
+    "gap": ("found a gap in the parking topic", ""),
+    "scrub": ("scrubbed payloads", ""),
+    "drop day": ("dropped a whole day of settled events", ""),
+    "acknowledge": ("acknowledged an incident", ""),
+    "escalate": ("escalated an incident", ""),
+    "silence": ("kept an alarm silent", ""),
+    "end silence": ("ended a silence", ""),
+    "resolve": ("resolved an incident", ""),
+    "send again": ("sent pages again", ""),
+    "change alarm rule": ("changed an alarm", ""),
+    "change retention": ("changed the retention", ""),
+    "change password": ("changed their password", ""),
+    "sign out everywhere": ("signed out everywhere", ""),
 }
+_NAMED = {
+    "add hook": "added the hook",
+    "change hook": "changed the hook",
+    "renew secret": "renewed the secret of the hook",
+    "test hook": "sent a test to the hook",
+}
+VERBS = sorted({"decide", "amend", "assign", *_TOLD, *_NAMED})
+"""Everything that the journal tells of, as a filter offers it."""
 
 
 def said(verb: str, detail: Mapping[str, object]) -> tuple[str, str]:
@@ -26,4 +50,8 @@ def said(verb: str, detail: Mapping[str, object]) -> tuple[str, str]:
         return "decided", str(detail.get("action", ""))
     if verb == "amend" and "version" in detail:
         return "decided", f"amend v{detail['version']}"
+    if verb == "assign":
+        return ("assigned the key to", str(detail["to"])) if detail.get("to") else ("left the key to others", "")
+    if verb in _NAMED:
+        return _NAMED[verb], str(detail.get("name", ""))
     return _TOLD.get(verb, (verb, ""))

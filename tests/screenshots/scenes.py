@@ -13,6 +13,7 @@ from parking.wire import Wire
 from replay.models import Replay
 from tests import servers
 from tests.console import story
+from tests.screenshots.watched import watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ def tell() -> list[Picture]:
     invoices = _flow("invoices-eu", "Billing team", topic)
     shipments = _flow("shipments", "Logistics team", topic)
     oncall, reviewer, viewer = _people(disputes, invoices, shipments)
+    nobody, staff = story.person("newcomer", "new colleague"), story.person("builder", "page builder")
+    User.objects.filter(pk=staff.pk).update(is_staff=True)
     lot, bills, parcels = story.Lot(disputes), story.Lot(invoices), story.Lot(shipments)
 
     for number, minutes in enumerate((204, 171, 96, 41, 9)):
@@ -63,10 +66,13 @@ def tell() -> list[Picture]:
     done = _done(lot, b"acc-10266", oncall, reviewer)
     _unread(lot)
 
+    firing, over, group = watched(lot, bills, oncall, reviewer)
     head, held = story.event_of(key, 1), story.event_of(key, 2)
     unread = disputes.events.filter(kind="unattributed").first() or head
     return [
         Picture("signin", "/signin", None),
+        Picture("overview", "/", oncall),
+        Picture("overview-none", "/", nobody),
         Picture("keys", "/keys", oncall),
         Picture("keys-released", "/keys?state=released", oncall),
         Picture("keys-none", "/keys?text=nothing-like-this", oncall),
@@ -93,6 +99,24 @@ def tell() -> list[Picture]:
         Picture("replay-completed", f"/replays/{done.pk}", oncall),
         Picture("replays", "/replays", reviewer),
         Picture("unattributed", "/unattributed", oncall),
+        Picture("incidents", "/incidents", oncall),
+        Picture("incidents-none", "/incidents", nobody),
+        Picture("incident", f"/incidents/{firing.pk}", oncall),
+        Picture("incident-resolved", f"/incidents/{over.pk}", viewer),
+        Picture("search", "/search?q=acc-20417", oncall),
+        Picture("search-start", "/search", oncall),
+        Picture("search-none", "/search?q=nothing-like-this", oncall),
+        Picture("search-wrong", "/search?q=one+%2B%2B+two", oncall),
+        Picture("errors", "/errors", oncall),
+        Picture("error", f"/errors/{group.pk}", oncall),
+        Picture("error-masked", f"/errors/{lot.flow.error_groups.latest("pk").pk}", viewer),
+        Picture("flows", "/flows", oncall),
+        Picture("flow", "/flows/invoices-eu", oncall),
+        Picture("flow-watched", "/flows/disputes", viewer),
+        Picture("journal", "/journal", oncall),
+        Picture("status", "/status", oncall),
+        Picture("account", "/account", oncall),
+        Picture("components", "/ux", staff),
         Picture("failure-404", "/keys/999999", oncall),
         Picture("failure-403", f"/events/{head.pk}/amend", viewer),
     ]

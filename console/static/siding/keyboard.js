@@ -1,8 +1,8 @@
-// Keyboard: / finds, g k and g r go, j and k move along [data-row], Enter opens, ? explains. Never while typing.
+// Keyboard: / searches, g and a letter go, j and k move along [data-row], Enter opens, ? explains. Never while typing.
 "use strict";
 
 (() => {
-  const places = { k: "/keys", r: "/replays", u: "/unattributed" };
+  const places = { o: "/", k: "/keys", e: "/errors", r: "/replays", i: "/incidents", u: "/unattributed" };
   let going = false;
 
   const typing = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
@@ -21,6 +21,7 @@
     if (key === "/") document.querySelector("[data-find]")?.focus();
     else if (key === "j") move(1);
     else if (key === "k") move(-1);
+    else if (key === "a") document.querySelector("[data-assign]")?.click();
     else if (key === "e") document.querySelector("[data-amend]")?.click();
     else if (key === ".") document.querySelector(".is-primary")?.focus();
     else if (key === "?") document.querySelector("#help")?.showModal();

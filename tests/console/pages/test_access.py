@@ -13,11 +13,25 @@ from console.access import ROLES, Permission
 from console.models import Grant
 from parking.models import EventState
 from replay.models import Replay
+from tests import alarm_story
 from tests.console import story
 
 SECRET = b"crm-secret-7"
 OPEN_TO_ALL = {"signin", "signout"}
-LISTS = {"home", "keys", "unattributed", "replays", "counts", "theme"}
+LISTS = {
+    "home",
+    "keys",
+    "unattributed",
+    "replays",
+    "counts",
+    "theme",
+    "incidents",
+    "errors",
+    "flows",
+    "search",
+    "journal",
+    "status",
+}
 
 
 def addresses() -> Iterator[tuple[str, str]]:
@@ -46,6 +60,11 @@ def foreign_id(scene, route):
         return story.event_of(scene.foreign_key, 1).pk
     if route.startswith("replays"):
         return foreign_replay(scene).pk
+    if route.startswith("flows"):
+        return scene.foreign.name
+    kind = route.partition("/")[0]
+    if kind in alarm_story.OF_FLOW:
+        return alarm_story.OF_FLOW[kind](scene.foreign).pk
     pytest.fail(f"/{route}: say here what of another team it would show")
 
 
@@ -58,11 +77,11 @@ def foreign_replay(scene) -> Replay:
     return made
 
 
-ROUTES = [route for name, route in addresses() if of_one(route) and re.match(r"(keys|events|replays)/", route)]
+ROUTES = [route for name, route in addresses() if of_one(route)]
 
 
 def test_the_walk_finds_the_pages():
-    assert len(ROUTES) >= 14
+    assert len(ROUTES) >= 30
     assert {name for name, _ in addresses()} >= OPEN_TO_ALL | LISTS
 
 
@@ -110,10 +129,26 @@ def test_without_signing_in_there_is_nothing(scene, name, route):
 
 def test_lists_and_counts_are_limited_to_the_viewer(scene):
     foreign_replay(scene)
-    for address in ("/keys", "/keys?text=crm", "/replays", "/unattributed", "/counts?at=/keys"):
+    told = alarm_story.delivery(scene.foreign, state="failed")
+    for address in (
+        "/",
+        "/keys",
+        "/keys?text=crm",
+        "/replays",
+        "/unattributed",
+        "/counts?at=/keys",
+        "/incidents",
+        "/errors",
+        "/flows",
+        "/search?q=crm",
+        "/journal",
+        "/status",
+        "/account",
+    ):
         page = scene.client(scene.oncall).get(address).content
         assert SECRET not in page, address
         assert b"crm-sync" not in page, address
+        assert told.hook.name.encode() not in page, address
     page = scene.client(scene.oncall).get("/keys").content.decode()
     assert "1 key stopped in 1 flow" in page
     assert re.search(r'title="1 stopped"', page)
