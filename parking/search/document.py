@@ -36,8 +36,8 @@ class Source:
     record_key: bytes | None = None
     headers: Headers = ()
     value: bytes | None = None
-    paths: Collection[str] = ()
-    """Members of a JSON value that are found as `path=value`."""
+    paths: object = ()
+    """The flow's list of members of a JSON value that are found as `path=value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,22 @@ def read(source: Source) -> Words:
     return Words(list(found), list(everything)[:most], cut or len(everything) > most)
 
 
+def least(source: Source) -> Words:
+    """For an event whose words cannot be made: its id, and that the rest is missing."""
+    found = [folded(source.event_id)]
+    return Words(found, found, cut=True)
+
+
 def pair(path: str, value: str) -> str:
     """The word of a JSON member that is found by its path; no text has such a word."""
     return f"{folded(path)}={folded(value)}"
+
+
+def allowed(paths: object) -> frozenset[str]:
+    """The search paths of a flow as they are compared; what is no text in them is no path."""
+    return (
+        frozenset(folded(path) for path in paths if isinstance(path, str)) if isinstance(paths, list) else frozenset()
+    )
 
 
 def key_text(key: bytes) -> str:
@@ -86,7 +99,7 @@ def _open(source: Source) -> dict[str, None]:
 
 def _texts(source: Source) -> tuple[str, list[str], bool]:
     """What may carry values as one text, the members that are found by their path, and whether anything was cut."""
-    paths = frozenset(map(folded, source.paths))
+    paths = allowed(source.paths)
     texts, pairs, left = [], [], MOST_CHARACTERS
     for path, text in _values(source):
         texts.append(text[:left])

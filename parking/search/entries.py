@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
+import structlog
 from django.db import connection
 
 from parking import headers
@@ -15,6 +16,8 @@ from parking.search import document
 from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
 from parking.search.tokens import hashes
+
+log = structlog.get_logger("index")
 
 AT_ONCE = 200
 """Events whose payloads are in memory, the first 256 KiB of each."""
@@ -123,9 +126,18 @@ def _copy(sources: Sequence[tuple[Stored, Source]], counts: Counts) -> None:
     """The database takes the rows in while the next ones are made."""
     with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
         for stored, source in sources:
-            words = document.read(source)
+            words = _words(stored.id, source)
             copying.write_row(_row(stored, words))
             counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
+
+
+def _words(event: int, source: Source) -> document.Words:
+    """Words are derived: where they cannot be made, the event is indexed all the same, and the next ones with it."""
+    try:
+        return document.read(source)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is one event's
+        log.warning("the words of an event could not be read", id=event, reason=type(error).__name__)
+        return document.least(source)
 
 
 def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
@@ -151,7 +163,7 @@ def _forget(ids: Sequence[int], counts: Counts) -> None:
             counts.add(flow, stored_at, -1, cut=-int(cut))
 
 
-def _sources(ids: Sequence[int], paths: Mapping[int, Sequence[str]]) -> list[tuple[Stored, Source]]:
+def _sources(ids: Sequence[int], paths: Mapping[int, object]) -> list[tuple[Stored, Source]]:
     tries = _tries(ids)
     with connection.cursor() as cursor:
         cursor.execute(SQL_STORED, [list(ids)])
@@ -167,7 +179,7 @@ def _tries(ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def _source(row: Stored, tries: Sequence[dict[str, Any]], paths: Sequence[str]) -> Source:
+def _source(row: Stored, tries: Sequence[dict[str, Any]], paths: object) -> Source:
     open_only = Source(
         event_id=row.event_id,
         key=row.hold_key,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parking.search.document import pair
+from parking.search.document import allowed, pair
 from parking.search.grammar import LONGEST_PREFIX, Query, Term
 from parking.search.tokens import folded, hashes
 
@@ -27,7 +27,7 @@ class Scope:
 
     flow: int
     readable: bool
-    paths: Sequence[str] = ()
+    paths: object = ()
 
 
 def condition(query: Query, scopes: Iterable[Scope]) -> Condition:
@@ -49,7 +49,7 @@ def _of_flow(query: Query, scope: Scope) -> Condition:
 
 
 def _words(term: Term, scope: Scope) -> list[str]:
-    if scope.readable and term.path and folded(term.path) in map(folded, scope.paths):
+    if scope.readable and term.path and folded(term.path) in allowed(scope.paths):
         return [pair(term.path, term.value)]
     return term.words
 

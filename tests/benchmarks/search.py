@@ -162,7 +162,8 @@ def plainly(text: str, ids: list[int]) -> list[Any]:
             f"SELECT id FROM parking_eventsearch WHERE {wanted.sql} ORDER BY id DESC LIMIT 50",
             wanted.parameters,
         )
-        return cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
+        return rows
 
 
 def retention(flows: list[Flow], count: int) -> dict[str, float]:

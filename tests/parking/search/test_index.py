@@ -109,3 +109,32 @@ def test_nothing_is_left_that_every_search_would_have_to_read(shelf):
     with connection.cursor() as cursor:
         cursor.execute(entries.SQL_TIDY)
         assert {pages for (pages,) in cursor.fetchall()} == {0}
+
+
+def test_an_event_whose_words_cannot_be_made_stops_nobody(shelf, monkeypatch, caplog):
+    """Everything searchable is derived, and may fail without failing the event (guarantee 3)."""
+    shelf.park("e-1", key=b"k1", value=b'"trap"')
+    shelf.park("e-2", key=b"k2", value=b'"fine"')
+    leaves = document.leaves
+
+    def trap(value):
+        if b"trap" in value:
+            raise MemoryError
+        return leaves(value)
+
+    monkeypatch.setattr(document, "leaves", trap)
+    assert shelf.index() == 2
+    assert shelf.found("fine") == ["e-2"]
+    assert shelf.found("e-1") == ["e-1"]
+    assert shelf.ask("x").cut == 1
+    assert "MemoryError" in caplog.text
+
+
+@pytest.mark.parametrize("paths", ["order.id", [1, None, {}], {"a": 1}, None])
+def test_search_paths_that_are_none_are_left_alone(shelf, paths):
+    flow = shelf.flow()
+    type(flow).objects.filter(pk=flow.pk).update(search_paths=paths or [])
+    shelf.park("e-1", value=b'{"order": {"id": 7}}')
+    shelf.index()
+    assert shelf.found("order 7") == ["e-1"]
+    assert shelf.found("order.id=7") == []
