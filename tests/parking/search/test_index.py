@@ -138,3 +138,22 @@ def test_search_paths_that_are_none_are_left_alone(shelf, paths):
     shelf.index()
     assert shelf.found("order 7") == ["e-1"]
     assert shelf.found("order.id=7") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_goes_away_is_told_once_and_taken_up_again(shelf, caplog):
+    shelf.park("e-1")
+    one = follow.Follow()
+    other = connection.copy()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (mine,) = cursor.fetchone()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [mine])
+    other.close()
+    one.turn()
+    assert one.indexed == 0
+    assert caplog.text.count("index goes on by itself") == 1
+    one.turn()
+    assert one.indexed == 1
+    assert "works again" in caplog.text
