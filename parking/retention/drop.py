@@ -79,7 +79,7 @@ def drop(*, day: date, actor: Actor, reason: str = "") -> bool:
 def _drop(day: date, actor: Actor, reason: str) -> bool:
     position.locked()
     by_flow = _execute(SQL_BY_FLOW, days.bounds(day))
-    first, last = min((row[2] for row in by_flow), default=0), max((row[3] for row in by_flow), default=0)
+    first, last = min((row[2] for row in by_flow), default=1), max((row[3] for row in by_flow), default=0)
     _execute(SQL_LOCK)
     if _execute(SQL_WAITS, (first, last, *days.bounds(day)))[0][0]:
         return False

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from parking import days
@@ -126,6 +127,7 @@ def test_empty_days_go_too(store):
     store.wait(4)
     purge_due()
     assert DAY not in days.existing()
+    assert not DroppedDay.objects.filter(swept_to__lt=F("last_id")).exists()
 
 
 def test_who_approved_what_stays(store):
