@@ -113,7 +113,7 @@ def permissions(request: HttpRequest, flow_id: int) -> dict[str, bool]:
 
 
 def latest_replay(quarantine: Quarantine) -> Replay | None:
-    return Replay.objects.with_progress().filter(quarantine=quarantine).order_by("-id").first()
+    return Replay.objects.with_progress().select_related("flow").filter(quarantine=quarantine).order_by("-id").first()
 
 
 def version(quarantine: Quarantine) -> str:

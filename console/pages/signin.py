@@ -1,7 +1,9 @@
 """Sign in and out. A wrong name and a wrong password look the same, and guessing is slowed down."""
 
+from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -33,7 +35,7 @@ def signin(request: HttpRequest) -> HttpResponse:
 
 
 def _try(request: HttpRequest) -> HttpResponse:
-    name, address = request.POST.get("username", ""), request.META.get("REMOTE_ADDR", "")
+    name, address = request.POST.get("username", ""), _address(request)
     if failed_signin.too_many(name=name, address=address):
         return _form(request, TOO_MANY, status=429)
     user = authenticate(request, username=name, password=request.POST.get("password", "")) if "\0" not in name else None
@@ -42,6 +44,16 @@ def _try(request: HttpRequest) -> HttpResponse:
         return _form(request, WRONG, status=422)
     login(request, user)
     return redirect(_next(request))
+
+
+def _address(request: HttpRequest) -> str:
+    """Who asks: behind a proxy that is trusted for https, the address that this proxy saw."""
+    seen = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
+    last = seen.rpartition(",")[2].strip()
+    try:
+        return str(ip_address(last))
+    except ValueError:
+        return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _form(request: HttpRequest, wrong: str = "", status: int = 200) -> HttpResponse:

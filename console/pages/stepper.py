@@ -111,7 +111,7 @@ def _replaying(replay: Replay) -> Stage:
 
 def _released(replay: Replay) -> Stage:
     if replay.state == "releasing":
-        return Stage("Released", NOW, "asking the consumer")
+        return Stage("Released", NOW, "asking the consumer" if replay.flow.gated else "waiting for the consumer")
     if replay.state == "completed":
         return Stage("Released", DONE, "", replay.finished_at)
     return Stage("Released", LATER, "back to the line")

@@ -38,6 +38,18 @@ def test_guessing_is_slowed_for_that_name_from_there_only(scene):
     assert attempt(client=elsewhere).status_code == 302
 
 
+def test_behind_a_trusted_proxy_its_clients_are_told_apart(scene, settings):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    guesser = Client(headers={"X-Forwarded-For": "198.51.100.9, 192.0.2.1", "X-Forwarded-Proto": "https"})
+    for _ in range(8):
+        attempt(password="wrong", client=guesser)
+    assert attempt(client=guesser).status_code == 429
+    forged = Client(headers={"X-Forwarded-For": "192.0.2.5, 192.0.2.1", "X-Forwarded-Proto": "https"})
+    assert attempt(client=forged).status_code == 429
+    other = Client(headers={"X-Forwarded-For": "192.0.2.2", "X-Forwarded-Proto": "https"})
+    assert attempt(client=other).status_code == 302
+
+
 def test_what_was_typed_as_a_name_is_not_kept(scene):
     attempt("my password by mistake", "x")
     assert b"my password" not in bytes(FailedSignin.objects.get().name_digest)
