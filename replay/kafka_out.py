@@ -56,6 +56,9 @@ class Delivery:
     acked: bool = False
     refused: str = ""
     error: str = ""
+    partition: int | None = None
+    offset: int | None = None
+    """Where the broker put it."""
 
 
 def size(wire: Wire) -> int:
@@ -126,9 +129,9 @@ def _enqueue(
     return None
 
 
-def _delivered(delivery: Delivery, error: KafkaError | None, _: Message) -> None:
+def _delivered(delivery: Delivery, error: KafkaError | None, message: Message) -> None:
     if error is None:
-        delivery.acked = True
+        delivery.acked, delivery.partition, delivery.offset = True, message.partition(), message.offset()
     elif error.code() in NOT_SENT:
         delivery.refused = _line(error)
     else:

@@ -57,7 +57,7 @@ class Plan:
 
 
 def _target(flow: Flow) -> str:
-    return f"{flow.target} {flow.replay_topic}"
+    return f"{flow.target} {flow.replays_to}"
 
 
 def _bytes(field: object) -> bytes:
@@ -81,7 +81,7 @@ def build(quarantine: Quarantine, *, follow: str = Replay.Follow.FOLLOW, up_to: 
         follow=str(follow),
         follow_cap=flow.follow_cap,
         pace_per_second=flow.pace_per_second,
-        window=flow.window,
+        window=flow.window if flow.gated else 1,  # without a gate nothing keeps the second from overtaking the first
         steps=tuple(_planned(ordinal, event) for ordinal, event in enumerate(events, start=1)),
         authors=frozenset(author for event in events for author in _authors(event)),
     )

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from replay import settle, states, tasks
+from replay import outside, settle, states, tasks
 from replay.models import Replay
 
 LATE = timedelta(seconds=5)
@@ -33,4 +33,4 @@ def settle_late() -> int:
     """Let late evidence settle `unconfirmed` steps of replays that ended in the last days; how many steps moved."""
     unconfirmed = Q(steps__state="unconfirmed", state__in=states.TERMINAL, finished_at__gt=Now() - EVIDENCE)
     ended = Replay.objects.filter(unconfirmed).distinct().values_list("pk", flat=True)
-    return sum(settle.settle_ended(replay_id) for replay_id in ended)
+    return sum(settle.settle_ended(replay_id) for replay_id in ended) + outside.settle_late()

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from parking.models import EventState
 from replay import lease as leases
-from replay import release, sending, settle, start, states
+from replay import outside, release, sending, settle, start, states
 from replay.end import because, end
 from replay.lease import Lease, LeaseLost
 from replay.models import Replay, Step
@@ -86,10 +87,12 @@ def _tick(lease: Lease) -> Look:
     if Replay.objects.filter(pk=lease.replay_id, state=Replay.State.APPROVED).exists():
         waiting_for = start.start(lease)
         return _noted(lease, Look(moved=not waiting_for, waiting_for=waiting_for))
+    seen = outside.look(lease.replay_id)
     with leases.held(lease) as replay:
-        moved = bool(settle.settle(replay))
-        look = _LOOKS.get(replay.state, _nothing)(replay)
-    waiting_for = look.waiting_for
+        moved = bool(settle.settle(replay)) if replay.flow.gated else outside.settle(replay, seen)
+        blind = seen.waiting_for and replay.state == Replay.State.RUNNING
+        look = Look() if blind else _LOOKS.get(replay.state, _nothing)(replay)
+    waiting_for = look.waiting_for or seen.waiting_for
     if look.steps:
         waiting_for = sending.send(lease, replay, look.steps)
     elif look.marker:
@@ -109,6 +112,8 @@ def _running(replay: Replay) -> Look:
     culprit = _culprit(replay)
     if culprit:
         return _drained(replay, sent) or _ended(replay, "stopped", because(culprit), culprit)
+    if not replay.flow.gated:
+        return _one_by_one(replay, sent)
     unsent = [step for step in sent if step.acked_at is None]
     if unsent:
         return _recorded(unsent)
@@ -119,6 +124,19 @@ def _running(replay: Replay) -> Look:
         return Look(moved=True)
     steps = late or sending.upcoming(replay, len(sent), timezone.now())
     return _recorded(steps) if steps else _done(replay, sent)
+
+
+def _one_by_one(replay: Replay, sent: list[Step]) -> Look:
+    """Without a gate: nothing is sent a second time, and the next only when the outcome of the one before is known."""
+    late = [step for step in sent if sending.overdue(replay, step, timezone.now())]
+    if late:
+        sending.give_up(late)
+        return Look(moved=True)
+    steps = [] if sent else sending.upcoming(replay, 0, timezone.now())
+    if not steps:
+        return _done(replay, sent)
+    outside.remember(steps)
+    return _recorded(steps)
 
 
 def _recorded(steps: list[Step]) -> Look:
@@ -150,6 +168,8 @@ def _drained(replay: Replay, sent: list[Step]) -> Look | None:
 
 
 def _releasing(replay: Replay) -> Look:
+    if not replay.flow.gated:
+        return _let_go(replay)
     answer = release.answer_of(replay)
     if answer:
         waiting_for = release.take(replay, answer)
@@ -161,6 +181,15 @@ def _releasing(replay: Replay) -> Look:
         release.no_answer(replay)
         return Look(over=True)
     return Look()
+
+
+def _let_go(replay: Replay) -> Look:
+    """Without a gate the key was released with its last event (parking.infer), unless others failed meanwhile."""
+    more = EventState.objects.unsettled(replay.quarantine_id).count()
+    if not more:
+        return _ended(replay, "completed", "")
+    reason = f"{more} more event(s) of the key were parked meanwhile: they need decisions, a plan and an approval."
+    return _ended(replay, "stopped", reason)
 
 
 def _cancelling(replay: Replay) -> Look:

@@ -30,7 +30,7 @@ def in_flight(replay: Replay) -> list[Step]:
 
 def overdue(replay: Replay, step: Step, now: datetime) -> bool:
     """Whether its outcome should have come by now. One that may still be under way with a lost worker is not late."""
-    seconds = replay.flow.outcome_timeout_seconds
+    seconds = replay.flow.outcome_timeout_seconds + (0 if replay.flow.gated else replay.flow.settle_after_seconds)
     if step.acked_at is None:
         seconds = max(seconds, settings.REPLAY_LEASE_SECONDS)
     return step.sent_at is not None and step.sent_at + timedelta(seconds=seconds) <= now
@@ -74,7 +74,7 @@ def send(lease: Lease, replay: Replay, steps: Sequence[Step]) -> str:
     target = targets.of(replay.flow)
     deliveries = target.send(replay, steps, largest=replay.largest or 0, seconds=seconds)
     with leases.held(lease):
-        _acknowledge(steps, deliveries)
+        _acknowledge(steps, deliveries, gated=replay.flow.gated)
     return why_unknown(deliveries)
 
 
@@ -88,10 +88,13 @@ def why_unknown(deliveries: Sequence[Delivery]) -> str:
     return "" if unknown is None else f"Kafka does not acknowledge ({unknown.error or 'no answer in time'})"
 
 
-def _acknowledge(steps: Sequence[Step], deliveries: Sequence[Delivery]) -> None:
+def _acknowledge(steps: Sequence[Step], deliveries: Sequence[Delivery], *, gated: bool) -> None:
     pairs = list(zip(steps, deliveries, strict=True))
     acked = [step.pk for step, delivery in pairs if delivery.acked]
     Step.objects.filter(pk__in=acked, state=Step.State.IN_FLIGHT).update(acked_at=timezone.now())
+    for step, delivery in pairs:
+        if delivery.offset is not None and not gated:
+            Step.objects.filter(pk=step.pk).update(sent_partition=delivery.partition, sent_offset=delivery.offset)
     refused = [(step.pk, Verdict("failed", f"not sent: {one.refused}", 0)) for step, one in pairs if one.refused]
     if refused:
         settle.record(refused)

@@ -1,5 +1,6 @@
 """What an outcome means for a step (DESIGN section 4, "Answers are facts"). Pure: no database, no clock."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 FACTS = ("applied", "skipped")
@@ -59,3 +60,21 @@ def _fact(action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdic
 
 def _words(outcome: str, detail: str) -> str:
     return f"{outcome}: {detail[:LONGEST]}" if detail else outcome
+
+
+def infer(
+    *, action: str, parked_again: str | None, ends: Mapping[int, int] | None, read_to: Mapping[int, int]
+) -> Verdict | None:
+    """The verdict for a step whose consumer has no gate; None as long as nothing can be believed.
+
+    `parked_again` is the error type under which the event came back since it was sent. `ends` is where the parking
+    topic ended, by partition, after the consumer's group had committed past the event (None: it has not), `read_to` how
+    far intake has read there: a failure would have been parked before.
+    """
+    if action == "skip":
+        return Verdict("skipped", "not sent", 0)
+    if parked_again is not None:
+        return Verdict("failed", _words("parked again", parked_again), 0)
+    if ends is not None and all(read_to.get(partition, 0) >= end for partition, end in ends.items()):
+        return Verdict("applied", "inferred: committed past, and not parked again", 0)
+    return None

@@ -1,41 +1,24 @@
 """The gated Kafka topic: replay records that the consumer's ledger accepts or refuses (DESIGN sections 4 and 5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from parking import headers, partitioner
+from parking import partitioner
 from parking.coordinates import Coordinates
 from parking.errors import Refused
-from parking.fingerprint import fingerprint
-from parking.models import Amendment, EventPayload, EventState, Flow, ParkedEvent
-from parking.record import Headers
+from parking.models import Flow, ParkedEvent
 from parking.wire import Command, Wire, command, names
 from replay import kafka_out
 from replay.kafka_out import Delivery, Outgoing
 from replay.models import Replay, Step
 from replay.plan import Planned
-from replay.targets import topic
+from replay.targets import content, topic
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-CHUNK = 200
 BLOCK = 2048  # the block of a replay record without id and key: names, numbers, digests, a topic's name
 SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Bytes:
-    """What one event would send."""
-
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
-
-
-SCRUBBED = Bytes(None, None, ())
-"""What is left of an event whose bytes retention has removed: it can be skipped, under its hold key."""
 
 
 def check(flow: Flow, planned: Sequence[Planned]) -> topic.Topic:
@@ -50,7 +33,7 @@ def check(flow: Flow, planned: Sequence[Planned]) -> topic.Topic:
             f"Topic {replay_topic.name} has cleanup.policy={replay_topic.cleanup_policy}: records of one key would "
             "vanish. Set cleanup.policy=delete."
         )
-    too_large = [name for name, size in _sizes(flow, planned) if size > replay_topic.largest]
+    too_large = [name for name, size in _sizes(planned) if size > replay_topic.largest]
     if too_large:
         raise Refused(
             f"Topic {replay_topic.name} takes at most {replay_topic.largest} bytes; {len(too_large)} event(s) of this "
@@ -63,8 +46,8 @@ def send(replay: Replay, steps: Sequence[Step], *, largest: int, seconds: float)
     """Send the steps in order; one Delivery each."""
     deliveries: list[Delivery] = []
     outgoing: list[Outgoing] = []
-    for step, sent in zip(steps, _bytes_of(steps), strict=True):
-        refusal = _unsound(step, sent)
+    for step, sent in zip(steps, content.of(steps), strict=True):
+        refusal = content.unsound(step, sent)
         if refusal or sent is None:
             deliveries = [Delivery(refused=refusal)]
             break
@@ -98,16 +81,7 @@ def _outgoing(replay: Replay, wire: Wire) -> Outgoing:
     return Outgoing(wire, partitioner.partition(wire.key or b"", replay.partitions or 1))
 
 
-def _unsound(step: Step | Planned, sent: Bytes | None) -> str:
-    """Why the stored bytes are not what the plan says; empty if they are."""
-    if sent is None:
-        return "its bytes are no longer stored"
-    if step.action != Step.Action.SKIP and fingerprint(sent.key, sent.value, sent.headers) != bytes(step.fingerprint):
-        return "its stored bytes do not have its fingerprint (too large to be parked whole, or damaged)"
-    return ""
-
-
-def _encode(replay: Replay, step: Step, sent: Bytes) -> Wire:
+def _encode(replay: Replay, step: Step, sent: content.Bytes) -> Wire:
     hold_key = bytes(replay.quarantine.hold_key.key)
     return command.encode(
         Command(
@@ -117,7 +91,7 @@ def _encode(replay: Replay, step: Step, sent: Bytes) -> Wire:
             token=replay.token or 0,
             replay_id=str(replay.pk),
             event_id=step.event_state.event.event_id,
-            key=hold_key if sent is SCRUBBED else sent.key,
+            key=hold_key if sent is content.SCRUBBED else sent.key,
             value=sent.value,
             headers=sent.headers,
             source=_source(step.event_state.event),
@@ -139,40 +113,9 @@ def _source(event: ParkedEvent) -> Coordinates | None:
     )
 
 
-def _bytes_of(steps: Iterable[Step | Planned]) -> list[Bytes | None]:
-    """What each step sends, in their order: the amendment's value and headers where there is one."""
-    steps = list(steps)
-    payloads = _payloads([step.event_state_id for step in steps])
-    amendments = Amendment.objects.in_bulk([step.amendment_id for step in steps if step.amendment_id])
-    return [
-        SCRUBBED
-        if step.action == Step.Action.SKIP and step.event_state_id not in payloads
-        else _merged(payloads.get(step.event_state_id), amendments.get(step.amendment_id or 0))
-        for step in steps
-    ]
-
-
-def _payloads(ids: Sequence[int]) -> Mapping[int, EventPayload]:
-    days = EventState.objects.filter(pk__in=ids).values_list("stored_at", flat=True)
-    return EventPayload.objects.filter(stored_at__in=set(days)).in_bulk(ids)
-
-
-def _merged(payload: EventPayload | None, amendment: Amendment | None) -> Bytes | None:
-    if payload is None:
-        return None
-    written = amendment or payload
-    value = None if written.value is None else bytes(written.value)
-    return Bytes(None if payload.key is None else bytes(payload.key), value, headers.unpack(written.headers))
-
-
-def _sizes(flow: Flow, planned: Sequence[Planned]) -> Iterable[tuple[str, int]]:
+def _sizes(planned: Sequence[Planned]) -> Iterable[tuple[str, int]]:
     """Event id and size of each record. Raises Refused for one whose bytes are not those that would be approved."""
-    for start in range(0, len(planned), CHUNK):
-        chunk = planned[start : start + CHUNK]
-        for one, sent in zip(chunk, _bytes_of(chunk), strict=True):
-            refusal = _unsound(one, sent)
-            if refusal or sent is None:
-                raise Refused(f"{one.event_id} cannot be replayed: {refusal}.")
-            value = None if one.action == Step.Action.SKIP else sent.value
-            block = ((names.KEY, sent.key), (names.EVENT_ID, one.event_id.encode("utf-8", "surrogatepass")))
-            yield one.event_id, kafka_out.size(Wire(sent.key, value, (*sent.headers, *block))) + BLOCK
+    for one, sent in content.checked(planned):
+        value = None if one.action == Step.Action.SKIP else sent.value
+        block = ((names.KEY, sent.key), (names.EVENT_ID, one.event_id.encode("utf-8", "surrogatepass")))
+        yield one.event_id, kafka_out.size(Wire(sent.key, value, (*sent.headers, *block))) + BLOCK
