@@ -20,6 +20,8 @@ _TOLD = {
     "start": ("started the replay", ""),
     "follow": ("took newly held events along", ""),
     "declare": ("declared", ""),
+    "grant": ("gave a role", ""),
+    "revoke": ("took a role away", ""),
     "gap": ("found a gap in the parking topic", ""),
     "scrub": ("scrubbed payloads", ""),
     "drop day": ("dropped a whole day of settled events", ""),
