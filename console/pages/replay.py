@@ -19,6 +19,7 @@ from console.show import difference
 from parking.errors import Conflict, Refused
 from parking.headers import unpack
 from replay import approve as approval
+from replay import plan
 from replay.amend import violations
 from replay.cancel import cancel as cancel_replay
 from replay.models import Replay
@@ -116,9 +117,7 @@ def _page(request: HttpRequest, one: Replay, *, refused: str = "", status: int =
     rows = context["rows"]
     pairs = warnings.amended(rows)
     waits = one.state == Replay.State.REQUESTED
-    about = warnings.of_request(one) + (
-        warnings.of_rows(one.flow, rows, pairs, readable=_readable(request, one)) if waits else []
-    )
+    about = _cautions(request, one, rows, pairs) if waits else []
     context |= {
         "warnings": about,
         "grave": any(warning.grave for warning in about),
@@ -128,6 +127,16 @@ def _page(request: HttpRequest, one: Replay, *, refused: str = "", status: int =
         "typed": request.POST.get("reason", ""),
     }
     return render(request, "replay/replay.html", context, status=status)
+
+
+def _cautions(
+    request: HttpRequest, one: Replay, rows: list[plan_rows.Row], pairs: list[warnings.Amended]
+) -> list[warnings.Caution]:
+    return [
+        *warnings.of_request(one),
+        *warnings.of_target(one.flow, plan.frozen(one).steps),
+        *warnings.of_rows(one.flow, rows, pairs, readable=_readable(request, one)),
+    ]
 
 
 def _live(request: HttpRequest, one: Replay) -> HttpResponse:

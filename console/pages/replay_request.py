@@ -1,6 +1,6 @@
 """Ask for the replay of a key: what would run, and the requester's reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +14,8 @@ from parking.models import Quarantine
 from replay import plan
 from replay.models import Replay
 from replay.request import request as request_replay
+
+FOLLOWS = tuple(str(value) for value in Replay.Follow.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,6 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
     }
     try:
         planned = plan.build(quarantine)
-        choices = [
-            Choice(f"{value} {plan.build(quarantine, follow=value).digest.hex()}", value)
-            for value in Replay.Follow.values
-        ]
     except Refused as undecided:
         return render(request, "replay/request.html", {**context, "undecided": str(undecided)}, status=max(status, 200))
     rows = plan_rows.of_plan(planned)
@@ -68,8 +66,11 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
         "plan": planned,
         "rows": rows,
         "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
-        "choices": choices,
-        "warnings": warnings.of_rows(quarantine.flow, rows, pairs, readable=True),
+        "choices": [Choice(f"{follow} {replace(planned, follow=follow).digest.hex()}", follow) for follow in FOLLOWS],
+        "warnings": [
+            *warnings.of_target(quarantine.flow, planned.steps),
+            *warnings.of_rows(quarantine.flow, rows, pairs, readable=True),
+        ],
     }
     return render(request, "replay/request.html", context, status=status)
 

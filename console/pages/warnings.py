@@ -7,7 +7,7 @@ from console.pages.plan_rows import Row
 from console.show.payload import scalars
 from parking.errors import Refused
 from parking.models import Attempt, EventPayload, Flow
-from replay import plan
+from replay import plan, targets
 from replay.amend import violations
 from replay.models import Replay
 
@@ -55,7 +55,7 @@ def _pair(row: Row, original: EventPayload | None) -> Amended:
 
 def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended], *, readable: bool) -> list[Caution]:
     """Cautions about the plan itself; what an amendment changes is named only where payloads may be seen."""
-    return [*_of_target(flow), *_of_amendments(flow, pairs, readable), *_of_poison(rows), *_of_skips(rows)]
+    return [*_of_amendments(flow, pairs, readable), *_of_poison(rows), *_of_skips(rows)]
 
 
 def of_request(replay: Replay) -> list[Caution]:
@@ -70,11 +70,10 @@ def of_request(replay: Replay) -> list[Caution]:
     return [] if same else [Caution("The plan has changed.", text, grave=True)]
 
 
-def _of_target(flow: Flow) -> list[Caution]:
-    if flow.gated:
-        return []
-    text = "A newer event of this key may take effect before or between these. The order among these is kept."
-    return [Caution("No gate.", text)]
+def of_target(flow: Flow, planned: Sequence[plan.Planned]) -> list[Caution]:
+    """What the target does not guarantee for these events; nothing for a flow with the gate."""
+    first, *others = targets.warnings(flow, planned) or [""]
+    return [Caution("No gate.", " ".join([first, *others]))] if first else []
 
 
 def _of_amendments(flow: Flow, pairs: Sequence[Amended], readable: bool) -> list[Caution]:
@@ -82,7 +81,7 @@ def _of_amendments(flow: Flow, pairs: Sequence[Amended], readable: bool) -> list
     for pair in pairs:
         name = pair.row.event.event_type or pair.row.event.event_id
         what = _changed(pair) if readable else "What it changes is masked for you."
-        found.append(Caution(f"{name} is amended.", f"{what} {SAME_KEY}"))
+        found.append(Caution(f"{name} is amended.", f"{what} {SAME_KEY if flow.gated else NO_GATE}"))
         wrong = violations(flow, pair.after) if readable else []
         if wrong:
             where = ", ".join(one["path"] or "/" for one in wrong[:NAMED])
@@ -90,6 +89,9 @@ def _of_amendments(flow: Flow, pairs: Sequence[Amended], readable: bool) -> list
     return found
 
 
+NO_GATE = (
+    "It keeps its event id: if the original took effect anywhere, only the consumer itself can tell and refuse it."
+)
 SAME_KEY = (
     "The effect key stays the same: if the original took effect anywhere, the consumer answers “conflict” and the "
     "replay stops."

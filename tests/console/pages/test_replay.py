@@ -9,7 +9,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from parking.models import EventPayload, JournalEntry, ParkedEvent
+from parking.models import EventPayload, Flow, JournalEntry, ParkedEvent
 from replay.models import Replay
 from tests.console import story
 
@@ -98,7 +98,7 @@ def test_another_person_approves_with_a_reason_of_their_own(scene, waiting):
     body = page(client, f"/replays/{waiting.pk}")
     assert "Approve replay of 7 events" in body
     assert "waits for you" in body
-    assert "Valid against <bdi class=\"foreign\">dispute-decision 14" in body
+    assert 'Valid against <bdi class="foreign">dispute-decision 14' in body
     response = client.post(f"/replays/{waiting.pk}/approve", approval(waiting))
     assert response.status_code == 302
     waiting.refresh_from_db()
@@ -271,6 +271,17 @@ def test_who_may_not_see_payloads_is_not_told_what_was_amended(scene, waiting):
     for hidden in ("amount_cents", "120000", "not_received", "dsp-7731"):
         assert hidden not in body
     assert not JournalEntry.objects.filter(verb="look", actor_id=f"user:{scene.viewer.pk}").exists()
+
+
+def test_without_a_gate_the_plan_says_what_is_not_guaranteed(scene, replay_topic):
+    scene.decide_all()
+    Flow.objects.filter(pk=scene.disputes.pk).update(target="plain", target_topic=replay_topic)
+    body = page(scene.client(scene.oncall), f"/keys/{scene.key.pk}/replays")
+    assert "No gate." in body
+    assert "may take effect twice" in body
+    assert "order among these events only" in body
+    assert "each once" not in body
+    assert replay_topic in body
 
 
 def test_a_long_run_of_held_events_is_folded_and_can_be_seen_whole(scene):
