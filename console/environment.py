@@ -28,6 +28,7 @@ ADDRESSES = {
     "kafka_bootstrap_servers": (r"[^\s,]+:\d+(,[^\s,]+:\d+)*", "host:9092,host:9092"),
     "smtp_url": (r"smtps?://([^\s@/]+@)?[^\s/@]+?(:\d+)?/?(\?tls=start)?", "smtp://user:password@host:587?tls=start"),
 }
+OBJECTS = {"flow_secrets": '{"orders": "secret"}', "cluster_secrets": '{"main": {"sasl.password": "secret"}}'}
 Words = Annotated[tuple[str, ...], NoDecode]
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -71,6 +72,11 @@ class Environment(BaseSettings):
     redis_url: str = Field(
         "redis://127.0.0.1:6379/0",
         description="Redis 6.2 or newer; replays are queued in this database, alerts and exports in the next one",
+    )
+
+    cluster_secrets: Annotated[dict[str, dict[str, SecretStr]], NoDecode] = Field(
+        default_factory=dict,
+        description='JSON, cluster → librdkafka settings that nobody may read: {"main": {"sasl.password": "…"}}',
     )
 
     flow_secrets: Annotated[dict[str, SecretStr], NoDecode] = Field(
@@ -121,13 +127,13 @@ class Environment(BaseSettings):
     def _words(cls, value: object) -> object:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
-    @field_validator("flow_secrets", mode="before")
+    @field_validator("flow_secrets", "cluster_secrets", mode="before")
     @classmethod
-    def _object(cls, value: object) -> object:
+    def _object(cls, value: object, field: ValidationInfo) -> object:
         try:
             return json.loads(value) if isinstance(value, str) else value
         except ValueError:
-            raise ValueError('a JSON object such as {"orders": "secret"} was expected') from None
+            raise ValueError(f"a JSON object such as {OBJECTS[field.field_name or '']} was expected") from None
 
     @field_validator("outbound_allow")
     @classmethod
@@ -180,6 +186,6 @@ def _line(error: Mapping[str, Any]) -> str:
     if not field:
         return expected
     name = field if field.isupper() else PREFIX + field.upper()
-    secret = field in ("secret_key", "flow_secrets", "database_url", "redis_url", "smtp_url")
+    secret = field in ("secret_key", "flow_secrets", "cluster_secrets", "database_url", "redis_url", "smtp_url")
     arrived = "a value that is not shown" if secret else repr(os.environ.get(name, ""))
     return f"{name}: {expected}; {arrived} arrived"

@@ -207,6 +207,10 @@ DEFAULT_FROM_EMAIL = SIDING.email_from
 # What replay and parking need to know; they may not import console.
 KAFKA_BOOTSTRAP_SERVERS = SIDING.kafka_bootstrap_servers
 FLOW_SECRETS = {flow: secret.get_secret_value().encode() for flow, secret in SIDING.flow_secrets.items()}
+CLUSTER_SECRETS = {
+    cluster: {name: secret.get_secret_value() for name, secret in given.items()}
+    for cluster, given in SIDING.cluster_secrets.items()
+}
 REPLAY_LEASE_SECONDS = SIDING.replay_lease_seconds
 REPLAY_TICK_SECONDS = SIDING.replay_tick_seconds
 WATCH_INTERVAL_SECONDS = SIDING.watch_interval_seconds

@@ -38,7 +38,8 @@ def faults(cluster: Cluster, flows: Iterable[Flow]) -> list[CheckMessage]:
         return [
             Error(
                 f"Kafka at {cluster.bootstrap_servers} cannot be used: {error.args[0].str()}",
-                hint=f"Start it, or correct bootstrap_servers and settings of the cluster by `{DECLARE}`. "
+                hint=f"Start it, or correct bootstrap_servers and settings of the cluster by `{DECLARE}`, "
+                "its secrets in SIDING_CLUSTER_SECRETS. "
                 "Every broker must be reachable from here by the name in its advertised.listeners.",
                 obj=f"Cluster {cluster.name}",
                 id="siding.E402",

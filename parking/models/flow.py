@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 
 from parking import hold_key
 
 
 class Cluster(models.Model):
-    """One Kafka cluster. `settings` are librdkafka client settings without secrets."""
+    """One Kafka cluster. `settings` are librdkafka client settings without secrets (SIDING_CLUSTER_SECRETS)."""
 
     name = models.CharField(max_length=100, unique=True)
     bootstrap_servers = models.TextField()
@@ -20,7 +21,8 @@ class Cluster(models.Model):
     @property
     def client_settings(self) -> dict[str, Any]:
         """What a client of this cluster is made with."""
-        return {**self.settings, "bootstrap.servers": self.bootstrap_servers}
+        secrets: dict[str, str] = settings.CLUSTER_SECRETS.get(self.name, {})
+        return {**self.settings, **secrets, "bootstrap.servers": self.bootstrap_servers}
 
 
 class Team(models.Model):

@@ -47,6 +47,8 @@ def test_each_wrong_variable_gets_one_line_with_what_was_expected_and_what_arriv
         ("REDIS_URL", "hunter2"),
         ("SMTP_URL", "hunter2"),
         ("FLOW_SECRETS", '{"orders": hunter2}'),
+        ("CLUSTER_SECRETS", '{"main": {"sasl.password": hunter2}}'),
+        ("CLUSTER_SECRETS", '{"main": "hunter2"}'),
     ],
 )
 def test_a_secret_is_not_repeated_in_the_error(read, name, value):

@@ -91,3 +91,11 @@ def test_secrets_that_sign_nothing_and_flows_that_nothing_signs_for(flow: Flow) 
     assert "No such flow: order." in unknown.msg
     assert "Nothing signs the replays of orders" in unsigned.msg
     assert "ACL" in str(unsigned.hint)
+
+
+def test_secrets_of_a_cluster_are_used_and_not_stored(flow: Flow, settings: Any) -> None:
+    settings.CLUSTER_SECRETS = {"main": {"sasl.password": "hunter2"}}
+    assert flow.cluster.client_settings["sasl.password"] == "hunter2"
+    assert flow.cluster.settings == {}
+    Cluster.objects.update(settings={"no.such.setting": "1"})
+    assert "hunter2" not in str(clusters.look())
