@@ -91,14 +91,19 @@ def settle_late() -> int:
     _looked[0] = time.monotonic()
     unconfirmed = Q(steps__state="unconfirmed", state__in=states.TERMINAL, finished_at__gt=timezone.now() - LATE_FOR)
     ended = Replay.objects.filter(unconfirmed, flow__target=Flow.Target.PLAIN).distinct().order_by("-pk")
-    return sum(map(_settle_ended, ended.values_list("pk", flat=True)[:MOST_LATE]))
+    moved = 0
+    for replay_id in ended.values_list("pk", flat=True)[:MOST_LATE]:
+        seen = look(replay_id)
+        if seen.waiting_for:
+            break  # watch has other things to do than to wait for a cluster that is away
+        moved += _settle_ended(replay_id, seen)
+    return moved
 
 
 _looked = [-LATE_EVERY]
 
 
-def _settle_ended(replay_id: int) -> int:
-    seen = look(replay_id)
+def _settle_ended(replay_id: int, seen: Seen) -> int:
     with transaction.atomic():
         rows = Replay.objects.select_for_update(of=("self",)).select_related("flow", "quarantine__hold_key")
         replay = rows.get(pk=replay_id)

@@ -22,6 +22,11 @@ def reads(record: Record) -> bool:
     return is_siding(record)
 
 
+def failure_header(name: str) -> bool:
+    """Whether a header was added when the event failed: those of the block, from the last `siding-version` on."""
+    return name.startswith("siding-")
+
+
 def read(record: Record) -> Reading:
     """Raises Unreadable if what makes it a record of ours is missing or malformed."""
     wire, doubts = _decode(record)

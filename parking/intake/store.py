@@ -12,6 +12,7 @@ from psycopg.errors import DeadlockDetected, RaiseException, SerializationFailur
 
 from parking import days
 from parking.intake import positions
+from parking.intake.apart import apart
 from parking.intake.flows import Flows
 from parking.intake.fold import fold
 from parking.intake.load import load
@@ -120,6 +121,7 @@ def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: dat
         positions.advance(moves)
         new = _unseen(rows)
         if new:
+            new = apart(new)
             touched = load(new, now)
             fold(new, touched, now)
             write(touched, new, now)

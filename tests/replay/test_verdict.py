@@ -2,7 +2,7 @@
 
 import pytest
 
-from replay.verdict import Answer, judge
+from replay.verdict import Answer, infer, judge
 
 PRINT, OTHER = b"p" * 32, b"o" * 32
 TOKEN = 1000
@@ -40,6 +40,7 @@ def test_another_decision_is_a_conflict():
 @pytest.mark.parametrize("outcome", ["not-held", "out-of-order", "refused", "failed"])
 def test_what_the_consumer_did_not_do_is_failed_with_its_word(outcome):
     found = judge(action="apply", fingerprint=PRINT, token=TOKEN, answer=Answer(7, outcome, TOKEN, None, None, "why"))
+    assert found is not None
     assert (found.state, found.reason) == ("failed", f"{outcome}: why")
 
 
@@ -52,3 +53,33 @@ def test_an_answer_to_another_token_is_not_about_this_step(outcome, token):
 def test_fenced_is_a_state_of_its_own_and_held_says_nothing():
     assert verdict("apply", "fenced") == "fenced"
     assert verdict("apply", "held") is None
+
+
+# Without a gate
+
+
+def inferred(**seen):
+    found = infer(**({"action": "apply", "parked_again": None, "ends": {0: 5, 1: 3}, "read_to": {0: 5, 1: 3}} | seen))
+    return None if found is None else found.state
+
+
+def test_committed_past_and_all_read_and_not_parked_again_is_believed_applied():
+    assert inferred() == "applied"
+
+
+@pytest.mark.parametrize("seen", [{"ends": None}, {"read_to": {0: 5, 1: 2}}, {"read_to": {0: 9}}, {"read_to": {}}])
+def test_nothing_is_believed_before_everything_is_seen(seen):
+    assert inferred(**seen) is None
+
+
+@pytest.mark.parametrize("seen", [{}, {"ends": None}, {"read_to": {}}])
+def test_parked_again_is_a_failure_whatever_was_committed(seen):
+    assert inferred(parked_again="a.B", **seen) == "failed"
+
+
+def test_what_is_skipped_is_not_sent_and_needs_no_sign():
+    assert inferred(action="skip", ends=None) == "skipped"
+
+
+def test_an_empty_parking_topic_has_nothing_to_be_read():
+    assert inferred(ends={0: 0, 1: 0}, read_to={}) == "applied"

@@ -12,7 +12,18 @@ LISTENER = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 STACK = f"{LISTENER}: Listener failed\n\tat x.Y.z(Y.java:1)\nCaused by: java.lang.IllegalStateException: closed 7\n"
 
 
-def dead(plain, offset, *, topic=b"orders", partition=0, group="orders-group", key=b"k", more=(), message="closed 7"):
+def dead(
+    plain,
+    offset,
+    *,
+    topic=b"orders",
+    partition=0,
+    group="orders-group",
+    key=b"k",
+    value=b'{"id":1}',
+    more=(),
+    message="closed 7",
+):
     failure = [
         ("kafka_dlt-exception-fqcn", LISTENER.encode()),
         ("kafka_dlt-exception-cause-fqcn", b"java.lang.IllegalStateException"),
@@ -24,7 +35,7 @@ def dead(plain, offset, *, topic=b"orders", partition=0, group="orders-group", k
         ("kafka_dlt-original-timestamp", struct.pack(">q", 1_796_040_000_000)),
         ("kafka_dlt-original-consumer-group", group.encode()),
     ]
-    return plain.record(key, b'{"id":1}', [("tag", b"a"), ("tag", None), *more, *failure])
+    return plain.record(key, value, [("tag", b"a"), ("tag", None), *more, *failure])
 
 
 def order(quarantine):
@@ -151,6 +162,7 @@ def test_an_event_that_fails_after_it_was_believed_applied_is_parked_again(plain
     plain.store(dead(plain, 99, more=replayed()))
     event = EventState.objects.get()
     assert (event.state, event.settled_at, event.position) == ("parked", None, 7)
+    assert event.quarantine is not None
     assert (event.quarantine.state, event.quarantine.poison) == ("open", 1)
     assert Incident.objects.get().kind == "back-to-parked"
     assert JournalEntry.objects.latest("id").verb == "returned"
@@ -183,3 +195,38 @@ def test_a_skipped_event_that_arrives_again_opens_nothing(plain):
     event.refresh_from_db()
     assert (event.state, event.attempt_count) == ("skipped", 2)
     assert Quarantine.objects.get().state == "released"
+
+
+WORN = [("event-id", b"e1")]
+
+
+def test_another_event_that_wears_the_same_id_is_kept_with_its_own_bytes(plain):
+    plain.store(dead(plain, 7, more=WORN))
+    plain.store(dead(plain, 9, more=WORN, value=b"other"))
+    first, second = EventState.objects.in_order(plain.quarantine)
+    assert (value_of(first), value_of(second)) == (b'{"id":1}', b"other")
+    assert second.event.event_id == "e1#orders/0/9@1796040000000"
+    assert "same id" in second.event.unreadable_reason
+    assert first.attempt_count == 1
+
+
+def test_so_it_is_within_one_batch_and_where_each_event_stands_alone(plain):
+    plain.flow.promise = "independent"
+    plain.flow.save()
+    plain.store(
+        dead(plain, 7, more=WORN), dead(plain, 9, more=WORN, value=b"other"), dead(plain, 9, more=WORN, value=b"other")
+    )
+    assert {bytes(q.hold_key.key) for q in Quarantine.objects.all()} == {b"e1", b"e1#orders/0/9@1796040000000"}
+    assert sorted(event.attempt_count for event in EventState.objects.all()) == [1, 2]
+
+
+def test_the_same_place_is_the_same_event_though_its_producer_wrote_the_value_anew(plain):
+    plain.store(dead(plain, 7, more=WORN))
+    plain.store(dead(plain, 7, more=WORN, value=b'{"id":1.0}'))
+    assert EventState.objects.get().attempt_count == 2
+
+
+def test_what_a_replay_sent_is_the_same_event_though_it_was_amended(plain):
+    plain.store(dead(plain, 7, more=WORN))
+    plain.store(dead(plain, 99, more=replayed(), value=b"amended"))
+    assert EventState.objects.get().attempt_count == 2
