@@ -45,7 +45,7 @@ def bars(
         _bar(at, value, f"{title}: {number(value)}", top=top, mean=mean, height=height, width=width)
         for at, (value, title) in enumerate(zip(values, titles, strict=True))
     )
-    label = f"{number(total)} {what}, at most {number(top)} in a {unit}" if total else f"none {what}"
+    label = f"{number(total)} {what}, at most {number(top)} in one {unit}" if total else f"none {what}"
     return Bars(drawn, max(1, len(drawn) * (width + GAP) - GAP), height, total, label)
 
 

@@ -11,7 +11,7 @@ from console.models import Grant
 from parking.models import Flow
 from parking.wire import Wire
 from replay.models import Replay
-from tests import servers
+from tests import alarm_story, servers
 from tests.console import story
 from tests.screenshots.watched import watched
 
@@ -106,10 +106,10 @@ def tell() -> list[Picture]:
         Picture("search", "/search?q=acc-20417", oncall),
         Picture("search-start", "/search", oncall),
         Picture("search-none", "/search?q=nothing-like-this", oncall),
-        Picture("search-wrong", "/search?q=one+%2B%2B+two", oncall),
+        Picture("search-wrong", "/search?q=one+...+two", oncall),
         Picture("errors", "/errors", oncall),
         Picture("error", f"/errors/{group.pk}", oncall),
-        Picture("error-masked", f"/errors/{lot.flow.error_groups.latest("pk").pk}", viewer),
+        Picture("error-masked", f"/errors/{alarm_story.error_of(disputes).pk}", viewer),
         Picture("flows", "/flows", oncall),
         Picture("flow", "/flows/invoices-eu", oncall),
         Picture("flow-watched", "/flows/disputes", viewer),

@@ -1,0 +1,68 @@
+"""The status page: whether each process lives, and no word about flows of others."""
+
+import html
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from console.models import Grant
+from parking.beat import beat
+from parking.models import Beat
+from parking.search.index import catch_up
+from parking.wire import Wire
+from tests import alarm_story
+
+NOTE = "reads 2 partitions; flow crm-sync: its topic does not exist"
+
+
+@pytest.fixture
+def alive(db):
+    for process in ("intake", "index", "watch", "worker"):
+        beat(process, NOTE if process == "intake" else "works")
+
+
+def page(scene, who="oncall") -> str:
+    return html.unescape(scene.client(getattr(scene, who)).get("/status").content.decode())
+
+
+def test_each_process_that_is_silent_is_named_with_what_to_do(scene, alive):
+    assert "Every process gives signs of life" in page(scene)
+    Beat.objects.filter(process="worker").update(at=timezone.now() - timedelta(minutes=3))
+    body = page(scene)
+    assert "A process is silent" in body
+    assert "celery -A console worker" in body
+    assert "manage.py watch" not in body
+
+
+def test_a_process_that_never_ran_is_silent(scene):
+    assert page(scene).count("none today") == 4
+
+
+def test_what_processes_note_is_for_those_who_see_every_flow(scene, alive):
+    for who in ("oncall", "owner", "stranger"):
+        assert NOTE not in page(scene, who)
+        assert "reads 2 partitions" not in page(scene, who)
+    Grant.objects.create(user=scene.oncall, flow=scene.foreign, role="viewer")
+    assert "crm-sync: its topic does not exist" in page(scene)
+
+
+def test_it_tells_how_far_the_index_is_and_what_was_not_understood(scene, alive):
+    assert "7 events behind" in page(scene)
+    catch_up()
+    assert "has everything that is stored" in page(scene)
+    scene.foreign_lot.take([(Wire(b"k", b"\x00\xff", ()), 10.0)])
+    assert "every record was understood" in page(scene)
+    scene.lot.take([(Wire(b"k", b"\x00\xff", ()), 10.0)])
+    assert "1 record in no key" in page(scene)
+
+
+def test_gaps_and_failed_pages_of_the_viewers_flows_are_listed(scene, alive):
+    assert "Every page was delivered" in page(scene)
+    alarm_story.delivery(scene.foreign, state="failed")
+    assert "Every page was delivered" in page(scene)
+    alarm_story.delivery(scene.disputes, state="failed")
+    body = page(scene)
+    assert "Send again" in body
+    assert "disputes: a gap in disputes.parking" in body
+    assert "crm-sync" not in body
