@@ -51,6 +51,8 @@ def test_from_a_stopped_key_to_its_release(line, open_page):
 
     oncall = open_page()
     sign_in(oncall, "oncall")
+    pages = oncall.get_by_role("navigation", name="Pages")
+    pages.get_by_role("link", name="Keys").click()
     oncall.get_by_role("link", name="acct-1").click()
     expect(oncall.get_by_role("heading", level=1)).to_contain_text("Key acct-1")
     errors = oncall.get_by_role("region", name="Validation errors")
@@ -76,7 +78,7 @@ def test_from_a_stopped_key_to_its_release(line, open_page):
 
     reviewer = open_page()
     sign_in(reviewer, "reviewer")
-    reviewer.get_by_role("link", name="Replays").click()
+    reviewer.get_by_role("navigation", name="Pages").get_by_role("link", name="Replays").click()
     expect(reviewer.get_by_role("heading", name="Waiting for you")).to_be_visible()
     reviewer.locator("[data-row]").first.click()
     expect(reviewer.locator(".difference")).to_contain_text('"amount_cents": 120000')
