@@ -54,6 +54,17 @@ def test_every_process_runs_by_its_command():
     assert found == expected
 
 
+def test_the_page_on_running_names_every_process_with_its_command():
+    page = (ROOT / "docs/running.md").read_text(encoding="utf-8")
+    named = {
+        name: set(shlex.split(command))
+        for name, command in re.findall(r"^\| (\w+) \| `([^`]+)` \|", page, re.MULTILINE)
+    }
+    expected = {name: set(contained(command)) for name, command in processes.console(8000).items()}
+    assert set(named) == set(expected)
+    assert all(named[name] <= expected[name] for name in expected)
+
+
 def test_the_sample_runs_by_its_commands():
     services = [*processes.SERVICE.values(), *processes.plain("kafka:9092").values()]
     expected = [contained(command) for command in services] + [["python", "-m", "console.demo.contained", "/sample"]]
