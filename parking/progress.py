@@ -1,10 +1,10 @@
-"""How far a consumer group is, and where the logs of a topic end, as Kafka says now. Nothing is read or committed."""
+"""How far a consumer group is, and where the logs of a topic end, as Kafka says now. Nothing is committed."""
 
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from parking import topics
@@ -43,6 +43,28 @@ def ends(settings: Mapping[str, Any], topic: str) -> dict[int, int]:
         raise _said(error, f"where topic {topic} ends") from error
     except TimeoutError as error:
         raise Unreachable(f"Kafka does not tell where topic {topic} ends: no answer in time") from error
+
+
+def nothing_from(settings: Mapping[str, Any], topic: str, partition: int, start: int, end: int) -> bool:
+    """Whether no record can be read from `start` to `end`: a transaction leaves marks of its own behind its records."""
+    own = {
+        "group.id": "siding-progress",  # asked for by the client, never joined
+        "enable.auto.commit": False,
+        "auto.offset.reset": "error",
+        "isolation.level": "read_committed",
+        "enable.partition.eof": True,
+        "log_level": 2,
+    }
+    consumer = Consumer({**own, **settings})
+    try:
+        consumer.assign([TopicPartition(topic, partition, start)])
+        for message in consumer.consume(1, SECONDS):
+            error = message.error()
+            at_end = error is not None and error.code() == KafkaError._PARTITION_EOF
+            return at_end and (message.offset() or 0) >= end
+        return False
+    finally:
+        consumer.close()
 
 
 def _said(error: KafkaException, what: str) -> Unreachable:

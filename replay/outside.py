@@ -27,6 +27,7 @@ from replay.targets import topic
 from replay.verdict import Verdict
 from replay.verdict import infer as verdict_of
 
+PATIENCE = timedelta(seconds=3)
 LATE_EVERY = 30.0
 LATE_FOR = timedelta(days=7)
 MOST_LATE = 20
@@ -137,7 +138,25 @@ def _more(flow: Flow, step: Step, evidence: Evidence) -> Evidence | None:
     if "passed" in evidence and "parking_ends" not in evidence and _late_enough(flow, evidence):
         ends = progress.ends(settings, flow.parking_topic)
         evidence["parking_ends"] = {str(partition): end for partition, end in ends.items()}
+        evidence["noted"] = timezone.now().isoformat()
+    elif "parking_ends" in evidence and timezone.now() >= datetime.fromisoformat(evidence["noted"]) + PATIENCE:
+        evidence["parking_ends"] = _readable(flow, evidence["parking_ends"])
+        evidence["noted"] = timezone.now().isoformat()
     return evidence if evidence != before else None
+
+
+def _readable(flow: Flow, ends: Mapping[str, int]) -> dict[str, int]:
+    """The ends, where only the marks of transactions stand between intake and an end: where intake is."""
+    read_to = IntakePosition.objects.read_to(flow.cluster, flow.parking_topic)
+    found = {}
+    for name, end in ends.items():
+        partition, start = int(name), read_to.get(int(name), 0)
+        is_behind = start < end and partition in read_to
+        reached = is_behind and progress.nothing_from(
+            flow.cluster.client_settings, flow.parking_topic, partition, start, end
+        )
+        found[name] = start if reached else end
+    return found
 
 
 def _late_enough(flow: Flow, evidence: Evidence) -> bool:

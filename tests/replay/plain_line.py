@@ -56,6 +56,7 @@ class Service:
         self.seen: list[Record] = []
         self.parks_late: list[Callable[[], None]] = []
         self.late = False
+        self.transactional: Producer | None = None
         self.fails: tuple[bytes, ...] = (b"bad",)
         self._producer = Producer({"bootstrap.servers": kafka, "enable.idempotence": True})
         self._consumer = Consumer(
@@ -63,6 +64,10 @@ class Service:
         )
         topic = flow.replays_to
         self._consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
+
+    def park_in_transactions(self, kafka: str) -> None:
+        self.transactional = Producer({"bootstrap.servers": kafka, "transactional.id": self._flow.name})
+        self.transactional.init_transactions(20)
 
     def serve(self) -> list[Record]:
         """Process what is there."""
@@ -78,7 +83,7 @@ class Service:
             self._fail(record)
         else:
             self.applied.append(record)
-        self._consumer.commit(message, asynchronous=False)
+        self._consumer.commit(message=message, asynchronous=False)
         return record
 
     def _fail(self, record: Record) -> None:
@@ -89,10 +94,14 @@ class Service:
 
     def _park(self, record: Record) -> None:
         headers = (*stripped(record.headers), *failure(record, self._flow.consumer_group, "amount must be positive"))
-        self._producer.produce(
-            self._flow.parking_topic, record.value, record.key, record.partition, headers=list(headers)
-        )
-        assert self._producer.flush(10) == 0
+        to = self._flow.parking_topic, record.value, record.key, record.partition
+        if self.transactional:
+            self.transactional.begin_transaction()
+            self.transactional.produce(*to, headers=list(headers))
+            self.transactional.commit_transaction()
+        else:
+            self._producer.produce(*to, headers=list(headers))
+            assert self._producer.flush(10) == 0
 
     def close(self) -> None:
         self._consumer.close()

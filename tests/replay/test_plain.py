@@ -181,6 +181,28 @@ def test_a_step_without_an_acknowledgement_is_not_sent_again(line):
     assert values(line.service.serve()) == [b"bad 1"]
 
 
+def test_the_marks_of_transactions_are_no_records_that_intake_has_not_read(line, kafka, monkeypatch):
+    """Behind the last record of a transaction stands its mark: the log's end is further than anybody can read."""
+    monkeypatch.setattr(outside, "PATIENCE", timedelta(seconds=0.5))
+    line.service.park_in_transactions(kafka)
+    line.park(b"bad 1")
+    line.decide("apply")
+    heal(line)
+    assert line.play(line.approved()).state == "completed"
+    assert line.states() == ["applied"]
+
+
+def test_what_intake_has_not_read_is_not_taken_for_a_mark(line, monkeypatch):
+    monkeypatch.setattr(outside, "PATIENCE", timedelta(0))
+    line.park(b"bad 1")
+    line.decide("apply")
+    replay = line.tick(line.approved())
+    line.service.serve()
+    replay = line.tick(replay)
+    assert line.steps(replay) == ["in_flight"]
+    assert line.tick(replay).steps.get().evidence["parking_ends"] == {"0": 0, "1": 2, "2": 0}
+
+
 def test_a_flow_may_say_how_late_a_failure_may_be_parked(make_line):
     """Retry topics: the group commits long before the dead letter is written."""
     line = make_line(settle_after_seconds=3600)
