@@ -1,5 +1,7 @@
 """The journal: append-only by the database itself, and a chain in which a change shows."""
 
+from typing import Any
+
 import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.db.transaction import TransactionManagementError
@@ -11,8 +13,8 @@ from parking.models import JournalEntry
 ANA = Actor("user:1", "ana")
 
 
-def write(**more):
-    return journal.write(**({"actor": ANA, "verb": "look", "reason": "on call"} | more))
+def write(detail: dict[str, Any] | None = None) -> JournalEntry:
+    return journal.write(actor=ANA, verb="look", reason="on call", detail=detail)
 
 
 @pytest.fixture

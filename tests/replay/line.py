@@ -8,7 +8,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
@@ -202,12 +204,12 @@ class Line:
         Flow.objects.filter(pk=self.flow.pk).update(**fields)
         self.flow.refresh_from_db()
 
-    def tell(self, outcome: str, event_id: str | None = None, **fields: object) -> None:
+    def tell(self, outcome: str, event_id: str | None = None, **fields: Any) -> None:
         """Intake reads an outcome that the consumer did not publish now: late, stale or of a restored ledger."""
-        event = self.event(event_id) if event_id else None
-        known = {"event_id": event_id, "fingerprint": bytes(event.event.fingerprint)} if event else {}
-        told = Outcome(outcome, self.flow.name, bytes(self.quarantine().hold_key.key), **{**known, **fields})
-        self.store.take([wire.outcome.encode(told)])
+        told = Outcome(outcome, self.flow.name, bytes(self.quarantine().hold_key.key), event_id)
+        if event_id:
+            told = replace(told, fingerprint=bytes(self.event(event_id).event.fingerprint))
+        self.store.take([wire.outcome.encode(replace(told, **fields))])
 
     def wire_of_nobody(self) -> Wire:
         return Wire(b"k", b"{}", (("who", b"knows"),))
@@ -237,7 +239,7 @@ class Line:
         self._reader.close()
         self.ledger.close()
 
-    def _sql(self, statement: str) -> list[tuple]:
+    def _sql(self, statement: str) -> list[tuple[Any, ...]]:
         with sqlite3.connect(self.database) as connection:
             return connection.execute(statement).fetchall()
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from parking.models import Cluster
 from parking.partitioner import partition
@@ -20,7 +20,7 @@ def cluster(kafka: str, **settings: object) -> Cluster:
 def read_all(kafka: str, topic: str, expected: int, partitions: int = 1):
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "reader", "fetch.message.max.bytes": 8_000_000})
     consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
-    records = []
+    records: list[Message] = []
     until = time.monotonic() + 15
     while len(records) < expected and time.monotonic() < until:
         records += [message for message in consumer.consume(500, 0.2) if message.error() is None]

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from replay import lease as leases
 from replay import run, sending
-from replay.lease import LeaseLost
-from replay.models import Replay
+from replay.lease import Lease, LeaseLost
+from replay.models import Replay, Step
 from tests.replay.line import again
 
 
@@ -25,13 +25,28 @@ def expire_lease(replay):
     Replay.objects.filter(pk=replay.pk).update(lease_until=Now())
 
 
+def taken(replay: Replay, owner: str) -> Lease:
+    lease = leases.take(replay.pk, owner)
+    assert lease is not None
+    return lease
+
+
+def record_upcoming(lease: Lease) -> tuple[Replay, list[Step]]:
+    """What a worker does before it sends."""
+    with leases.held(lease) as replay:
+        assert replay.started_at is not None
+        steps = sending.upcoming(replay, 0, replay.started_at)
+        sending.record(steps)
+    return replay, steps
+
+
 def test_twenty_workers_at_once_and_one_has_it(approved, at_once):
     taken = at_once(20, lambda number: leases.take(approved.pk, f"worker {number}"))
     assert sum(one is not None for one in taken) == 1
 
 
 def test_a_message_before_its_time_is_dropped_and_one_in_time_is_not(approved):
-    lease = leases.take(approved.pk, "a")
+    lease = taken(approved, "a")
     leases.give_back(lease, due_in=30)
     assert leases.take(approved.pk, "b") is None
     again(approved)
@@ -39,9 +54,9 @@ def test_a_message_before_its_time_is_dropped_and_one_in_time_is_not(approved):
 
 
 def test_an_epoch_that_is_over_cannot_write(approved):
-    old = leases.take(approved.pk, "slow")
+    old = taken(approved, "slow")
     expire_lease(approved)
-    new = leases.take(approved.pk, "fast")
+    new = taken(approved, "fast")
     assert new.epoch == old.epoch + 1
     with pytest.raises(LeaseLost), leases.held(old):
         pytest.fail("a lost lease let somebody in")
@@ -54,10 +69,8 @@ def test_an_epoch_that_is_over_cannot_write(approved):
 def test_a_worker_that_lost_its_lease_between_recording_and_acknowledging_writes_nothing(line, approved):
     run.advance(approved.pk, owner="first", seconds=0)  # starts it
     again(approved)
-    slow = leases.take(approved.pk, "slow")
-    with leases.held(slow) as replay:
-        steps = sending.upcoming(replay, 0, replay.started_at)
-        sending.record(steps)
+    slow = taken(approved, "slow")
+    replay, steps = record_upcoming(slow)
     expire_lease(approved)
     assert leases.take(approved.pk, "fast")
     with pytest.raises(LeaseLost):
@@ -69,10 +82,8 @@ def test_without_time_left_nothing_is_sent(line, approved, settings):
     run.advance(approved.pk, owner="first", seconds=0)
     again(approved)
     settings.REPLAY_LEASE_SECONDS = 1  # less than the reserve
-    lease = leases.take(approved.pk, "late")
-    with leases.held(lease) as replay:
-        steps = sending.upcoming(replay, 0, replay.started_at)
-        sending.record(steps)
+    lease = taken(approved, "late")
+    replay, steps = record_upcoming(lease)
     before = len(line.read_replay_topic())
     assert "lease" in sending.send(lease, replay, steps)
     assert len(line.read_replay_topic()) + before == before

@@ -1,5 +1,8 @@
 """Asking for a replay freezes exactly the plan that was shown, where the target can take it."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from confluent_kafka.admin import AdminClient
 
@@ -139,17 +142,17 @@ def test_every_part_of_the_plan_is_in_its_digest(line):
     line.decide("e1", "skip")
     built = plan.build(line.quarantine())
     first = built.steps[0]
-    from dataclasses import replace
-
-    others = [
-        replace(built, **{name: value})
-        for name, value in [("flow", "f"), ("hold_key", b"k"), ("follow", "stop"), ("follow_cap", 1),
-                            ("pace_per_second", 1), ("window", 1), ("target", "t"), ("steps", built.steps[:1])]
-    ] + [
-        replace(built, steps=(replace(first, **{name: value}), *built.steps[1:]))
-        for name, value in [("event_id", "x"), ("position", 1), ("action", "apply"), ("fingerprint", b"f" * 32),
-                            ("skip_reason", "other"), ("ordinal", 9)]
-    ]  # fmt: skip
+    of_plan: dict[str, Any] = {
+        "flow": "f", "hold_key": b"k", "follow": "stop", "follow_cap": 1,
+        "pace_per_second": 1, "window": 1, "target": "t", "steps": built.steps[:1],
+    }  # fmt: skip
+    of_step: dict[str, Any] = {
+        "event_id": "x", "position": 1, "action": "apply", "fingerprint": b"f" * 32,
+        "skip_reason": "other", "ordinal": 9,
+    }  # fmt: skip
+    others = [replace(built, **{name: value}) for name, value in of_plan.items()] + [
+        replace(built, steps=(replace(first, **{name: value}), *built.steps[1:])) for name, value in of_step.items()
+    ]
     digests = {other.digest for other in others}
     assert len(digests) == len(others)
     assert built.digest not in digests

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 from parking.attempt import Attempt, ValidationError
 from parking.coordinates import Coordinates
@@ -19,7 +20,7 @@ NOWHERE = os.environ | {
 }
 
 
-def inspect(*lines: str) -> tuple[int, list[dict], str]:
+def inspect(*lines: str) -> tuple[int, list[dict[str, Any]], str]:
     done = subprocess.run(
         [sys.executable, "manage.py", "inspect"],
         input="\n".join(lines).encode("utf-8", "surrogateescape"),
@@ -35,22 +36,21 @@ def record(wire) -> str:
     return to_json_line(Record("parking", 3, 7, 1_796_040_000_000, wire.key, wire.value, wire.headers))
 
 
-def poison(**more) -> Announcement:
+def poison() -> Announcement:
     error = ValidationError("/amount_cents", "a whole number > 0", "-3", "refund instead")
     tries = (Attempt(2, 1000, "A", "first"), Attempt(3, 2000, "ValueError", "amount -3", "Traceback", (error,)))
-    fields = {
-        "kind": "poison",
-        "flow": "payments",
-        "event_id": "e1",
-        "position": 9,
-        "fingerprint": fingerprint(b"k", b"v", ()),
-        "source": Coordinates("payments", 1, 2, 3),
-        "key": b"k",
-        "value": b"v",
-        "attempts": tries,
-        "consumer_group": "g",
-    }
-    return Announcement(**(fields | more))
+    return Announcement(
+        kind="poison",
+        flow="payments",
+        event_id="e1",
+        position=9,
+        fingerprint=fingerprint(b"k", b"v", ()),
+        source=Coordinates("payments", 1, 2, 3),
+        key=b"k",
+        value=b"v",
+        attempts=tries,
+        consumer_group="g",
+    )
 
 
 def test_our_own_records():

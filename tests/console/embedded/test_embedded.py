@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from typing import IO
 
 import psutil
 import psycopg
@@ -23,6 +24,11 @@ from console.embedded.progress import silent
 from console.embedded.redis import Redis
 from console.embedded.servers import Servers
 from console.environment import environment
+
+
+def opened(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
 
 
 def test_a_busy_port_is_reported_with_its_holder_and_the_way_out():
@@ -54,7 +60,7 @@ def test_a_killed_parent_takes_its_servers_along(tmp_path):
         "time.sleep(300)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, tmp_path / "log"], stdout=subprocess.PIPE, text=True)
-    child = psutil.Process(int(parent.stdout.readline()))
+    child = psutil.Process(int(opened(parent.stdout).readline()))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     child.wait(10)
@@ -107,11 +113,11 @@ def test_without_mavens_repository_the_mock_cluster_stands_in_and_one_line_says_
     del env["SIDING_KAFKA_BOOTSTRAP_SERVERS"]
     command = [sys.executable, "-m", "console.embedded", "--free-ports"]
     servers = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    said = [next(servers.stderr)]
+    said = [next(opened(servers.stderr))]
     while not said[-1].startswith("Ready"):
-        said.append(next(servers.stderr))
+        said.append(next(opened(servers.stderr)))
     servers.send_signal(signal.SIGINT)
-    exports = servers.stdout.read()
+    exports = opened(servers.stdout).read()
     servers.wait(10)
     assert sum("mock cluster stands in" in line for line in said) == 1
     assert "export SIDING_KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:" in exports

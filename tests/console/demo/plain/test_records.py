@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from console.demo.plain import records
+from console.demo.plain.records import Value
 
 CAPTURED = Path(__file__).resolve().parents[5] / "shared" / "vectors" / "captured.jsonl"
 ORIGINAL = ("traceparent", "tag", "nul")
@@ -68,11 +69,12 @@ def test_a_form_gives_the_captured_bytes(producer, form):
     lines = map(json.loads, CAPTURED.read_text(encoding="utf-8").splitlines())
     captured = next(line for line in lines if line["id"] == name)
     exact = tuple((header, base64.b64decode(value)) for header, value in captured["headers"] if header not in ORIGINAL)
-    values = values | {
+    filled: dict[str, Value] = {
+        **values,
         "partition": captured["expect"]["source_partition"],
         "offset": captured["expect"]["source_offset"],
         "sent": captured["expect"]["source_timestamp_ms"],
     }
     backoffs = [value for header, value in exact if header == "retry_topic-backoff-timestamp"]
-    values |= {f"backoff{number}": int.from_bytes(value) for number, value in enumerate(backoffs, start=1)}
-    assert records.added(producer, form, values) == exact
+    filled |= {f"backoff{number}": int.from_bytes(value) for number, value in enumerate(backoffs, start=1)}
+    assert records.added(producer, form, filled) == exact
