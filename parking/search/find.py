@@ -1,16 +1,17 @@
 """The search itself: newest first, day by day, so that a word that is everywhere and one that is nowhere are both fast.
 
-The planner's estimate for a hashed word says nothing, and `ORDER BY id LIMIT 50` makes it walk the whole table. So each
-day is asked by its own index for at most 1 001 events, in no order. Up to 1 000 are all of them: sorted here, counted
-exactly. If there are more, its newest events are walked in windows until the page is full (`walk`).
+The planner's estimate for a hashed word says nothing, and `ORDER BY id LIMIT 50` makes it walk the whole table. So
+each day, or a few that have little, is asked by the index of its words for at most 1 001 events, in no order. Up to
+1 000 are all of them: sorted, counted exactly. If there are more, a day's newest events are walked in windows until the
+page is full (`walk`).
 """
 
-from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import groupby
 
-from django.db.models import BinaryField, Sum
+from django.db.models import BinaryField
 from django.db.models.functions import Substr
 
 from parking.models import EventState, Flow, HoldKey, IndexedDay, ParkedEvent, Quarantine
@@ -53,15 +54,20 @@ def find(
     raise; what takes longer than two seconds is answered in part, and says so.
     """
     start = Place.read(before)
-    walk = Walk(query, _days(visible, readable, start), start, size)
+    indexed = list(IndexedDay.objects.filter(flow__in=visible, events__gt=0).order_by("-day", "flow"))
+    walk = Walk(query, _days(indexed, visible, readable, start), start, size)
     walk.go()
-    answer = _told(visible)
-    answer.hits = _hits(walk.found, visible)
-    answer.count = None if start else walk.count
-    answer.next = str(walk.next) if walk.next else ""
-    answer.looked_back_to = walk.stopped_at
-    answer.unreadable = sorted(set(visible) - set(readable))
-    return answer
+    return Answer(
+        hits=_hits(walk.found, visible),
+        count=None if start else walk.count,
+        next=str(walk.next) if walk.next else "",
+        events=sum(day.events for day in indexed),
+        cut=sum(day.cut for day in indexed),
+        scrubbed=sum(day.scrubbed for day in indexed),
+        behind=position.behind(visible),
+        looked_back_to=walk.stopped_at,
+        unreadable=sorted(set(visible) - set(readable)),
+    )
 
 
 def keys(query: Query, *, visible: Collection[int], size: int = 20) -> list[Quarantine]:
@@ -78,24 +84,15 @@ def keys(query: Query, *, visible: Collection[int], size: int = 20) -> list[Quar
     return sorted(latest.select_related("flow", "hold_key"), key=lambda one: bytes(one.hold_key.key))
 
 
-def _days(visible: Collection[int], readable: Collection[int], start: Place | None) -> list[Day]:
+def _days(
+    indexed: Iterable[IndexedDay], visible: Collection[int], readable: Collection[int], start: Place | None
+) -> list[Day]:
     """The days on which there is something of these flows, newest first."""
     paths = dict(Flow.objects.filter(pk__in=visible).values_list("pk", "search_paths"))
-    scopes = {flow: Scope(flow, flow in readable, paths[flow]) for flow in sorted(paths)}
-    indexed = IndexedDay.objects.filter(flow__in=visible, events__gt=0).order_by("flow")
-    if start:
-        indexed = indexed.filter(day__lte=start.day)
-    by_day: dict[date, list[Scope]] = defaultdict(list)
-    for flow, day in indexed.values_list("flow_id", "day"):
-        by_day[day].append(scopes[flow])
-    return [Day(day, by_day[day]) for day in sorted(by_day, reverse=True)]
-
-
-def _told(visible: Collection[int]) -> Answer:
-    sums = IndexedDay.objects.filter(flow__in=visible).aggregate(
-        **{name: Sum(name, default=0) for name in ("events", "cut", "scrubbed")}
-    )
-    return Answer(**sums, behind=position.lag(visible).events)
+    scopes = {flow: Scope(flow, flow in readable, paths[flow]) for flow in paths}
+    wanted = [one for one in indexed if start is None or one.day <= start.day]
+    by_day = ((day, list(flows)) for day, flows in groupby(wanted, key=lambda one: one.day))
+    return [Day(day, [scopes[one.flow_id] for one in flows], sum(one.events for one in flows)) for day, flows in by_day]
 
 
 def _hits(found: list[Place], visible: Collection[int]) -> list[EventState]:

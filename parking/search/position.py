@@ -15,8 +15,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import Subquery
+from django.db.models.functions import Coalesce
 
 from parking.models import EventState, IndexPosition
+from parking.models.event import EventStateQuerySet
 
 LOOK_AGAIN_SECONDS = 0.02
 MOST_COUNTED = 100_000
@@ -85,13 +88,21 @@ def locked() -> IndexPosition:
 
 
 def lag(flows: Collection[int] | None = None) -> Lag:
-    """How far the index is behind the store; for the status page in all flows, for a viewer in the visible ones."""
-    indexed = IndexPosition.objects.values_list("event_id", flat=True).first() or 0
-    behind = EventState.objects.filter(pk__gt=indexed).order_by("pk")
-    if flows is not None:
-        behind = behind.visible(flows)
-    since = behind.values_list("stored_at", flat=True).first()
-    return Lag(behind[:MOST_COUNTED].count(), since)
+    """How far the index is behind the store; for the status page, in the flows that the viewer may see."""
+    waiting = _waiting(flows)
+    since = waiting.order_by("pk").values_list("stored_at", flat=True).first()
+    return Lag(waiting[:MOST_COUNTED].count(), since)
+
+
+def behind(flows: Collection[int]) -> int:
+    """How many events of these flows are not indexed yet; not counted beyond 100 000."""
+    return _waiting(flows)[:MOST_COUNTED].count()
+
+
+def _waiting(flows: Collection[int] | None) -> EventStateQuerySet:
+    indexed = IndexPosition.objects.values("event_id")[:1]
+    waiting = EventState.objects.filter(pk__gt=Coalesce(Subquery(indexed), 0))
+    return waiting if flows is None else waiting.visible(flows)
 
 
 def _taken() -> Ids:

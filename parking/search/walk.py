@@ -16,6 +16,8 @@ from parking.search.question import Condition, Scope, condition
 
 COUNTED = 1000
 FIRST_WINDOW, LARGEST_WINDOW = 2000, 32_000
+PIECE = 100_000
+"""Events of days that are asked together: a day with few costs no statement of its own."""
 SECONDS = 2.0
 TOP = 2**63 - 1
 
@@ -31,10 +33,10 @@ SET LOCAL plan_cache_mode = force_custom_plan
 # `id + 0`: the index of the words is to be used, not that of the ids.
 SQL_PROBE = """
 WITH found AS MATERIALIZED (
-    SELECT id FROM parking_eventsearch
-    WHERE stored_at >= %s AND stored_at < %s AND id + 0 < %s AND ({wanted}) LIMIT {most}
+    SELECT id, stored_at FROM parking_eventsearch
+    WHERE stored_at >= %s AND stored_at < %s AND (stored_at < %s OR id + 0 < %s) AND ({wanted}) LIMIT {most}
 )
-SELECT id FROM found ORDER BY id DESC
+SELECT (stored_at AT TIME ZONE 'UTC')::date AS day, id FROM found ORDER BY day DESC, id DESC
 """
 SQL_WINDOW = """
 WITH walked AS MATERIALIZED (
@@ -79,10 +81,23 @@ class Place(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day that has events of these flows."""
+    """A day that has events of these flows, and how many."""
 
     day: date
     scopes: Sequence[Scope]
+    events: int
+
+
+def pieces(of_days: Sequence[Day]) -> Iterator[list[Day]]:
+    """Days in their order, as many together as have few events."""
+    piece: list[Day] = []
+    for day in of_days:
+        if piece and sum(one.events for one in piece) + day.events > PIECE:
+            yield piece
+            piece = []
+        piece.append(day)
+    if piece:
+        yield piece
 
 
 class _TimeIsUp(Exception):
@@ -111,10 +126,10 @@ class Walk:
     def go(self) -> None:
         try:
             with _read_only():
-                for day in self._days:
+                for piece in pieces(self._days):
                     if self._full and (self._start or self._counted > COUNTED):
                         break
-                    self._look(day)
+                    self._counted += self._look(piece)
             self._all_counted = True
         except _TimeIsUp:
             self.stopped_at = self._at.day if self._at and not self._full else None
@@ -126,31 +141,42 @@ class Walk:
         """One more than the page has was found, so there is a next page."""
         return len(self.found) > self._size
 
-    def _look(self, day: Day) -> None:
-        below = self._start.id if self._start and self._start.day == day.day else TOP
-        wanted = condition(self._query, day.scopes)
+    def _look(self, piece: Sequence[Day]) -> int:
+        """Takes what there is, newest first, if the page is not full; how many there are, or one more than counted."""
+        newest = piece[0].day
+        below = self._start.id if self._start and self._start.day == newest else TOP
         if not self._full:
-            self._at = Place(day.day, below)
+            self._at = Place(newest, below)
+        wanted = condition(self._query, _scopes(piece))
+        (start, _), (newest_start, end) = days.bounds(piece[-1].day), days.bounds(newest)
         probe = SQL_PROBE.format(wanted=wanted.sql, most=COUNTED + 1)
-        ids = [row[0] for row in self._ask(probe, [*days.bounds(day.day), below, *wanted.parameters])]
-        self._counted += len(ids)
-        if len(ids) <= COUNTED:
-            self._take(day.day, ids)
+        found = [Place(*row) for row in self._ask(probe, [start, end, newest_start, below, *wanted.parameters])]
+        if len(found) <= COUNTED:
+            self._take(found)
+        elif len(piece) == 1:
+            self._look_in_windows(newest, below, wanted)
         else:
-            self._look_in_windows(day.day, below, wanted)
+            self._look_at_each(piece)
+        return len(found)
+
+    def _look_at_each(self, piece: Sequence[Day]) -> None:
+        for day in piece:
+            if self._full:
+                break
+            self._look([day])
 
     def _look_in_windows(self, day: date, below: int, wanted: Condition) -> None:
         sql, window = SQL_WINDOW.format(wanted=wanted.sql), FIRST_WINDOW
         while not self._full:
             ((lowest, ids),) = self._ask(sql, [*wanted.parameters, *days.bounds(day), below, window])
-            self._take(day, ids)
+            self._take([Place(day, number) for number in ids])
             if lowest is None:
                 return
             below, window = lowest, min(2 * window, LARGEST_WINDOW)
             self._at = Place(day, below)
 
-    def _take(self, day: date, ids: Sequence[int]) -> None:
-        self.found += [Place(day, number) for number in ids[: self._size + 1 - len(self.found)]]
+    def _take(self, found: Sequence[Place]) -> None:
+        self.found += found[: self._size + 1 - len(self.found)]
 
     def _ask(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
         if time.monotonic() > self._until:
@@ -164,6 +190,10 @@ class Walk:
             if isinstance(error.__cause__, QueryCanceled):
                 raise _TimeIsUp from error
             raise
+
+
+def _scopes(piece: Sequence[Day]) -> list[Scope]:
+    return list({scope.flow: scope for day in piece for scope in day.scopes}.values())
 
 
 @contextmanager

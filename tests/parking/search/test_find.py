@@ -1,8 +1,10 @@
 """What a search finds, in which order, and what it says about itself."""
 
 import os
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.db import connection
 
 from parking.attempt import Attempt, ValidationError
@@ -119,6 +121,40 @@ def test_more_than_the_limit_is_counted_at_least_and_walked_in_windows(shelf, mo
     assert (str(page.count), page.count.exact) == ("4+", False)
     assert shelf.found("even", size=9, before=page.next) == ["e-4", "e-2", "e-0"]
     assert str(shelf.ask("odd").count) == "4"
+
+
+@pytest.mark.parametrize("together", [1, 5, 100])
+def test_days_are_walked_newest_first_however_many_are_asked_together(shelf, monkeypatch, together):
+    """Ids may be older than the day they are in; the order and the pages are by day, then by id."""
+    monkeypatch.setattr(walk, "PIECE", together)
+    monkeypatch.setattr(walk, "COUNTED", 6)
+    for number, back in enumerate((0, 3, 1, 3, 0, 1, 3, 0, 2)):
+        with time_machine.travel(datetime(2026, 10, 10, 12, tzinfo=UTC) - timedelta(back), tick=False):
+            shelf.park(f"day-{back}-{number}", key=f"k{number}".encode(), value=b'"even"' if number % 2 else b'"odd"')
+    shelf.index()
+    expected = ["day-0-7", "day-0-4", "day-0-0", "day-1-5", "day-1-2", "day-2-8", "day-3-6", "day-3-3", "day-3-1"]
+    found, before = [], ""
+    while True:
+        page = shelf.ask("broken", size=2, before=before)
+        found += [hit.event.event_id for hit in page.hits]
+        if not (before := page.next):
+            break
+    assert found == expected
+    assert str(shelf.ask("broken", size=2).count) == "6+"
+    assert shelf.found("odd") == ["day-0-4", "day-0-0", "day-1-2", "day-2-8", "day-3-6"]
+    assert str(shelf.ask("odd", size=2).count) == "5"
+
+
+def test_what_a_search_costs_does_not_grow_with_what_is_found(shelf, django_assert_max_num_queries):
+    for number in range(12):
+        shelf.park(f"e-{number}", key=f"k{number}".encode())
+    shelf.index()
+    with django_assert_max_num_queries(11):
+        for hit in shelf.ask("broken").hits:
+            assert hit.event.event_id
+            assert hit.flow.name
+            assert bytes(hit.quarantine.hold_key.key)
+            assert hit.error_group.pattern
 
 
 def test_nothing_found_says_in_how_many_events(shelf):
