@@ -169,14 +169,21 @@ def _verdict(replay: Replay, step: Step) -> Verdict | None:
     ends = (step.evidence or {}).get("parking_ends")
     read_to = IntakePosition.objects.read_to(replay.flow.cluster, replay.flow.parking_topic) if ends else {}
     step.event_state.refresh_from_db()
-    if step.event_state.state in ("applied", "skipped") and step.action != Step.Action.SKIP:
-        return Verdict("duplicate", f"was {step.event_state.state} before", 0)
+    if step.event_state.state != "parked":
+        return _settled_before(step)
     return verdict_of(
         action=step.action,
         parked_again=_parked_again(replay, step),
         ends=None if ends is None else {int(partition): end for partition, end in ends.items()},
         read_to=read_to,
     )
+
+
+def _settled_before(step: Step) -> Verdict:
+    """Late evidence of another replay has settled the event meanwhile."""
+    planned = "skipped" if step.action == Step.Action.SKIP else "applied"
+    state = step.event_state.state
+    return Verdict("duplicate" if state == planned else "conflict", f"was {state} before", 0)
 
 
 def _parked_again(replay: Replay, step: Step) -> str | None:

@@ -11,7 +11,7 @@ from parking.dialects.values import decimal, last
 from parking.record import Headers, Record
 from parking.wire import names
 
-CARRIED = (names.EVENT_ID, names.TOKEN, names.REPLAY_ID)
+CARRIED = (names.EVENT_ID, names.REPLAY_ID, names.TOKEN, names.SOURCE_TIMESTAMP)
 """What a replay to a plain topic adds behind the event's own headers."""
 
 

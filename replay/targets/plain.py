@@ -5,9 +5,10 @@ own headers go its event id, the replay and the token, so that it is known when 
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from parking.errors import Refused
-from parking.models import Flow, ParkedEvent
+from parking.models import EventState, Flow, ParkedEvent
 from parking.wire import Wire, names
 from replay import kafka_out
 from replay.kafka_out import Delivery, Outgoing
@@ -18,6 +19,7 @@ from replay.targets.placement import Placement, place
 
 SHOWN = 5
 LARGEST = 2**63 - 1
+EPOCH, MS = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 
 
 def check(flow: Flow, planned: Sequence[Planned]) -> topic.Topic:
@@ -72,28 +74,35 @@ def notes(flow: Flow, planned: Sequence[Planned], partitions: int) -> list[str]:
 def _sizes(planned: Sequence[Planned]) -> Iterable[tuple[str, int]]:
     for one, what in content.checked(planned):
         if one.action != Step.Action.SKIP:
-            yield one.event_id, kafka_out.size(_wire(one.event_id, what, replay_id=LARGEST, token=LARGEST))
+            wire = _wire(one.event_id, what, replay_id=LARGEST, token=LARGEST, source_ms=LARGEST)
+            yield one.event_id, kafka_out.size(wire)
 
 
 def _send(replay: Replay, step: Step, largest: int, seconds: float) -> Delivery:
-    if step.action == Step.Action.SKIP:
-        return Delivery(acked=True)
+    if step.action == Step.Action.SKIP or step.event_state.state != EventState.State.PARKED:
+        return Delivery(acked=True)  # settled meanwhile, by late evidence of another replay
     (what,) = content.of([step])
     refusal = content.unsound(step, what)
     if refusal or what is None:
         return Delivery(refused=refusal)
-    event_id = step.event_state.event.exact_event_id
-    wire = _wire(event_id, what, replay_id=replay.pk, token=replay.token or 0)
+    event = step.event_state.event
+    event_id, source_ms = event.exact_event_id, None if event.source_at is None else (event.source_at - EPOCH) // MS
+    wire = _wire(event_id, what, replay_id=replay.pk, token=replay.token or 0, source_ms=source_ms)
     to = [Outgoing(wire, _partition(replay, _key(event_id, what)))]
     flow = replay.flow
     (delivery,) = kafka_out.produce(flow.cluster, flow.replays_to, to, largest=largest, seconds=seconds)
     return delivery
 
 
-def _wire(event_id: str, what: content.Bytes, *, replay_id: int, token: int) -> Wire:
-    carried = (event_id.encode("utf-8", "surrogatepass"), b"%d" % replay_id, b"%d" % token)
-    own = zip((names.EVENT_ID, names.REPLAY_ID, names.TOKEN), carried, strict=True)
-    return Wire(what.key, what.value, (*what.headers, *own))
+def _wire(event_id: str, what: content.Bytes, *, replay_id: int, token: int, source_ms: int | None) -> Wire:
+    carried: list[tuple[str, bytes | None]] = [
+        (names.EVENT_ID, event_id.encode("utf-8", "surrogatepass")),
+        (names.REPLAY_ID, b"%d" % replay_id),
+        (names.TOKEN, b"%d" % token),
+    ]
+    if source_ms is not None:  # the record gets a new timestamp: an old one may be deleted at once by retention
+        carried.append((names.SOURCE_TIMESTAMP, b"%d" % source_ms))
+    return Wire(what.key, what.value, (*what.headers, *carried))
 
 
 def _key(event_id: str, what: content.Bytes) -> bytes:

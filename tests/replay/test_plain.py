@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from parking.dialects.identity import CARRIED
 from parking.errors import Refused
 from parking.intake import loop
 from parking.models import Attempt, Flow, Incident, JournalEntry
@@ -59,9 +60,10 @@ def test_the_consumer_is_given_what_it_had_been_given_and_what_will_name_the_eve
     replay = line.play(line.approved())
     (sent,) = line.service.applied
     (event,) = line.events()
-    own = [event.event.event_id.encode(), b"%d" % replay.pk, b"%d" % replay.token]
+    source_ms = int(event.event.event_id.rpartition("@")[2])
+    own = [event.event.event_id.encode(), b"%d" % replay.pk, b"%d" % replay.token, b"%d" % source_ms]
     assert sent.headers[:3] == headers
-    assert sent.headers[3:] == tuple(zip(("siding-event-id", "siding-replay-id", "siding-token"), own, strict=True))
+    assert sent.headers[3:] == tuple(zip(CARRIED, own, strict=True))
     assert sent.timestamp_ms > event.event.source_at.timestamp() * 1000
 
 
@@ -114,7 +116,7 @@ def test_after_a_failure_the_next_replay_goes_through(line):
     assert replay.state == "completed"
     assert values(line.service.applied) == [b"bad 1", b"bad 2"]
     sent = line.service.applied[0].headers
-    assert [name for name, _ in sent] == ["siding-event-id", "siding-replay-id", "siding-token"]
+    assert tuple(name for name, _ in sent) == CARRIED
 
 
 def test_a_skipped_event_is_never_sent(line):
@@ -166,6 +168,22 @@ def test_evidence_that_comes_later_settles_it(line, monkeypatch):
     assert line.steps(replay) == ["applied"]
     assert line.states() == ["applied"]
     assert line.quarantine().state == "released"
+
+
+def test_what_late_evidence_has_settled_is_not_sent_by_the_next_replay(line, monkeypatch):
+    line.park(b"bad 1", b"bad 2")
+    line.decide("apply", "apply")
+    replay = line.tick(line.approved())
+    Step.objects.filter(replay=replay, state="in_flight").update(sent_at=replay.started_at - timedelta(minutes=5))
+    line.tick(replay)
+    following = line.approved()
+    heal(line)
+    line.service.serve()
+    monkeypatch.setattr(outside, "LATE_EVERY", 0.0)
+    line.read_until(lambda: recover.settle_late() == 1)
+    following = line.play(following)
+    assert (following.state, line.steps(following)) == ("completed", ["duplicate", "applied"])
+    assert values(line.service.applied) == [b"bad 1", b"bad 2"]
 
 
 def test_a_step_without_an_acknowledgement_is_not_sent_again(line):
