@@ -1,7 +1,7 @@
 """`python -m console.demo`: everything at once on this machine, until Ctrl-C. With `--check` it checks itself and ends.
 
 Servers whose addresses are set (SIDING_DATABASE_URL, SIDING_REDIS_URL, SIDING_KAFKA_BOOTSTRAP_SERVERS) are used
-instead of our own. Data and logs are kept in `.demo`.
+instead of our own. Data and logs are kept in `.demo`, those of a check in `.demo/check`.
 """
 
 import argparse
@@ -35,12 +35,15 @@ def end(number: int, frame: FrameType | None) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m console.demo", description=__doc__)
     parser.add_argument("--check", action="store_true", help="run the whole life of several keys, check it, and end")
-    parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where data and logs are kept")
+    parser.add_argument("--folder", type=Path, help="where data and logs are kept")
+    parser.add_argument("--without-life", action="store_true", help="do not begin with two weeks of history")
     options = parser.parse_args()
     for number in ENDS:
         signal.signal(number, end)
     try:
-        with Demo(environment(), options.folder.resolve(), any_ports=options.check) as demo:
+        folder = options.folder or (ROOT / ".demo/check" if options.check else ROOT / ".demo")
+        life = not (options.check or options.without_life)
+        with Demo(environment(), folder.resolve(), any_ports=options.check, life=life) as demo:
             demo.start()
             return demo.check(partial(print, flush=True)) if options.check else stay(demo)
     except (Trouble, EmbeddedError, Misconfigured) as error:

@@ -1,4 +1,7 @@
-"""Brings the console's database up to date, declares the flows, and makes the accounts. `… prepare FOLDER`."""
+"""Brings the console's database up to date, declares the flows, makes the accounts, tells a history.
+
+`… prepare FOLDER [--life]`: two weeks of history only with `--life`, and only where nothing was parked before.
+"""
 
 import os
 import sys
@@ -12,6 +15,7 @@ from console.demo.place import Place
 
 FLOWS = Path(__file__).parent / "disputes/flows.toml"
 PLAIN_FLOWS = Path(__file__).parent / "plain/flows.toml"
+LIFE = "--life"
 ROLES = {"oncall": "operator", "reviewer": "reviewer", "owner": "owner"}
 NAMES = {"oncall": "On-call engineer", "reviewer": "Reviewer", "owner": "Flow owner"}
 
@@ -50,6 +54,22 @@ def make_accounts(passwords: dict[str, str]) -> None:
             Grant.objects.get_or_create(user=user, flow=flow, role=ROLES[name])
 
 
+def tell_life() -> None:
+    """Two weeks of history, on the first start. A demo without one is a demo, too: what is wrong with it is said."""
+    from django.core.management import CommandError, call_command
+
+    from console.demo.life.arrivals import begun
+    from parking.models import Flow
+
+    if begun(Flow.objects.all()):
+        return
+    print("writing two weeks of history", flush=True)
+    try:
+        call_command("life", verbosity=0)
+    except CommandError as error:
+        print(f"there is no history: {error}\n", flush=True)
+
+
 def main() -> None:
     place = Place(Path(sys.argv[1]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
@@ -65,6 +85,8 @@ def main() -> None:
         declare_flows(settings.KAFKA_BOOTSTRAP_SERVERS)
         print("making the accounts", flush=True)
         make_accounts(place.passwords())
+        if LIFE in sys.argv:
+            tell_life()
     except (CommandError, Error) as error:
         sys.exit(str(error).strip())
 

@@ -12,6 +12,7 @@ from console.demo import databases, processes, topics
 from console.demo.child import Child
 from console.demo.disputes.settings import Settings
 from console.demo.place import Place
+from console.demo.prepare import LIFE
 from console.demo.supervisor import Supervisor
 from console.demo.trouble import Trouble
 from console.embedded import Addresses, MockKafka, Servers
@@ -34,11 +35,13 @@ def process_of(server: Server) -> Process:
 class Demo:
     """Use as a context manager: whatever happens inside, everything that was started has ended after it.
 
-    With `any_ports` no port is fixed, so that nothing on the machine can be in the way.
+    With `any_ports` no port is fixed, so that nothing on the machine can be in the way. With `life` the first start
+    begins with two weeks of history.
     """
 
-    def __init__(self, environment: Environment, folder: Path, *, any_ports: bool) -> None:
+    def __init__(self, environment: Environment, folder: Path, *, any_ports: bool, life: bool) -> None:
         self.environment = environment
+        self.life = life
         self.any_ports = any_ports
         self.place = Place(folder)
         self.progress = ProgressLine(sys.stdout, prefix="demo: ")
@@ -78,7 +81,7 @@ class Demo:
         sample = self._sample(addresses)
         self.variables = self._variables(addresses, sample)
         (topics.touch if self.servers.mock else topics.create)(addresses.kafka_bootstrap_servers)
-        prepared = self._run("prepare", processes.PREPARE, self.progress)
+        prepared = self._run("prepare", processes.PREPARE, self.progress, *([LIFE] if self.life else []))
         if prepared.popen.returncode:
             raise Trouble(f"the console could not be prepared. {prepared.log_tail()}")
         plain = processes.plain(addresses.kafka_bootstrap_servers)
@@ -139,6 +142,7 @@ class Demo:
             "SIDING_SECRET_KEY": self.place.secret("sessions"),
             "SIDING_BASE_URL": self.url,
             "SIDING_FLOW_SECRETS": json.dumps({"disputes": sample.secret}),
+            **({"SIDING_OUTBOUND_ALLOW": f"127.0.0.1:{free_port()}"} if self.any_ports else {}),  # the check's pager
         }
 
     def _start(self, commands: Mapping[str, Sequence[str]]) -> None:
@@ -147,10 +151,10 @@ class Demo:
             self._log(name).write_bytes(b"")
             self.processes.start(Child(name, partial(self._process, name, arguments)))
 
-    def _run(self, name: str, arguments: Sequence[str], say: Callable[[str], None]) -> Process:
+    def _run(self, name: str, arguments: Sequence[str], say: Callable[[str], None], *more: str) -> Process:
         """Run a process to its end, and say what it says."""
         self._log(name).write_bytes(b"")
-        process = self._process(name, [*arguments, str(self.place.folder)])
+        process = self._process(name, [*arguments, str(self.place.folder), *more])
         try:
             processes.follow(process, say, self.look)
         finally:

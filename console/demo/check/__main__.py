@@ -11,7 +11,7 @@ import django
 from console.demo.check.report import Deviation, Report
 from console.demo.place import Place
 
-SECONDS = 150.0  # all waiting together; it takes about a third of that
+SECONDS = 200.0  # all waiting together; it takes about a quarter of that
 
 
 def main() -> int:
@@ -38,8 +38,9 @@ def run(report: Report, place: Place) -> None:
     """Every chapter, in order. Raises Deviation."""
     from django.conf import settings
 
-    from console.demo.check import everything
+    from console.demo.check import alarm, everything, plain, retention
     from console.demo.check.life import Lives
+    from console.demo.check.pager import Pager
     from console.demo.check.session import Person
     from console.demo.check.stage import Stage
     from console.demo.disputes import producer
@@ -66,7 +67,11 @@ def run(report: Report, place: Place) -> None:
     lives.replay()
     lives.follow()
     lives.release()
+    plain.go_back(stage)
+    with Pager(int(settings.OUTBOUND_ALLOW[0].rpartition(":")[2])) as pager:
+        alarm.ring(stage, pager, f"acc-{now * 10 + 8}", lives.decide_one)
     everything.audit(stage, before=before)
+    retention.run(stage, settled=lives.unreadable, account=f"acc-{now * 10 + 9}")
 
 
 if __name__ == "__main__":

@@ -122,13 +122,13 @@ class Lives:
     def decide(self) -> None:
         self.report.chapter("Decided: amend one, skip one, apply one as it is")
         self._amend(self.long, self.bad, amount_cents=120000, reason="not_received")
-        self._decide(self.long, self.unwanted.event_id, "skip", "superseded by a later limit")
-        self._decide(self.unreadable, self.unreadable.sent[0].event_id, "skip", "cut off by the sender, sent again")
-        self._decide(self.stubborn, self.stubborn.sent[0].event_id, "apply", "the rule was relaxed")
-        self._decide(self.double, self.conflicting_id, "skip", "sent by mistake under a used id")
+        self.decide_one(self.long, self.unwanted.event_id, "skip", "superseded by a later limit")
+        self.decide_one(self.unreadable, self.unreadable.sent[0].event_id, "skip", "cut off by the sender, sent again")
+        self.decide_one(self.stubborn, self.stubborn.sent[0].event_id, "apply", "the rule was relaxed")
+        self.decide_one(self.double, self.conflicting_id, "skip", "sent by mistake under a used id")
         self.report.so("five decisions are recorded")
 
-    def _decide(self, key: Key, event_id: str, action: str, reason: str) -> None:
+    def decide_one(self, key: Key, event_id: str, action: str, reason: str) -> None:
         event = key.event_state(event_id)
         decide(event_state_id=event.pk, action=action, reason=reason, actor=self.stage.people["oncall"])
 
