@@ -17,6 +17,7 @@ _TOLD = {
     "look": ("looked at the payload", ""),
     "released": ("noted the release", ""),
     "returned": ("put the event back", ""),
+    "infer": ("inferred what became of the event", ""),
     "start": ("started the replay", ""),
     "follow": ("took newly held events along", ""),
     "declare": ("declared", ""),
