@@ -98,6 +98,7 @@ def test_another_person_approves_with_a_reason_of_their_own(scene, waiting):
     body = page(client, f"/replays/{waiting.pk}")
     assert "Approve replay of 7 events" in body
     assert "waits for you" in body
+    assert "Withdraw" not in body  # whoever may reject does not withdraw
     assert 'Valid against <bdi class="foreign">dispute-decision 14' in body
     response = client.post(f"/replays/{waiting.pk}/approve", approval(waiting))
     assert response.status_code == 302
