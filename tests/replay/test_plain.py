@@ -10,10 +10,10 @@ from confluent_kafka.admin import AdminClient
 from parking.dialects.identity import CARRIED
 from parking.errors import Refused
 from parking.intake import loop
-from parking.models import Attempt, Flow, Incident, JournalEntry
-from replay import cancel, outside, plan, recover, targets
+from parking.models import Attempt, Cluster, Flow, Incident, JournalEntry
+from replay import cancel, outside, plan, recover, run, targets
 from replay.models import Replay, Step
-from tests.replay.line import ANNE, KEY
+from tests.replay.line import ANNE, KEY, again
 from tests.replay.plain_line import plain_line
 
 pytestmark = [pytest.mark.kafka]
@@ -347,3 +347,20 @@ def test_a_plan_without_the_gate_sends_one_at_a_time(line):
     line.park(b"bad 1")
     line.decide("apply")
     assert Replay.objects.get(pk=line.request().pk).window == 1
+
+
+def test_while_kafka_is_away_nothing_is_sent_and_nothing_is_believed(line):
+    line.park(b"bad 1", b"bad 2")
+    line.decide("apply", "apply")
+    heal(line)
+    replay = line.tick(line.approved())
+    line.service.serve()
+    Cluster.objects.update(bootstrap_servers="127.0.0.1:1")
+    Step.objects.filter(replay=replay, state="in_flight").update(sent_at=replay.started_at - timedelta(minutes=5))
+    run.advance(again(replay).pk, owner="test")
+    replay = again(replay)
+    assert (replay.state, line.steps(replay)) == ("running", ["in_flight", "pending"])
+    assert replay.waiting_for
+    Cluster.objects.update(bootstrap_servers=line.kafka)
+    line.play(replay, until=lambda now: line.steps(now)[0] != "in_flight")
+    assert line.steps(replay)[0] == "applied"
