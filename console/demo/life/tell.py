@@ -102,7 +102,7 @@ class Teller:
     def _everyday_life(self) -> None:
         """Keys that were put back on the line, one after another."""
         for number in range(EVERYDAY):
-            at = self._sometime()
+            at = self._sometime(before=8 * HOUR)
             if number % 2:
                 flow = "invoices-eu" if number % 4 == 1 else "shipments"
                 case = self._history.park(self._plain.case(flow, at, events=self._random.choice((1, 1, 2, 3))))
@@ -184,10 +184,12 @@ class Teller:
     def _much_more(self, events: int, waiting: int) -> None:
         """Keys that the consumer's own people put back without us, until there are enough; and keys that wait."""
         while waiting > 0:
-            case = self._history.park(self._plain.case("invoices-eu", self._sometime(), events=2))
+            case = self._history.park(self._plain.case("invoices-eu", self._sometime(before=HOUR), events=2))
             waiting -= len(case.events)
         while self._history.events < events:
-            case = self._history.park(self._disputes.case(self._sometime(), behind=self._random.choice((0, 1, 3, 8))))
+            case = self._history.park(
+                self._disputes.case(self._sometime(before=2 * HOUR), behind=self._random.choice((0, 1, 3, 8)))
+            )
             self._history.parked += disputes.settled(case, case.last + self._some_minutes(3, 40))
 
     def _happen(self) -> None:
@@ -215,12 +217,12 @@ class Teller:
             self._arrivals.take(parked)
             parked.clear()
 
-    def _sometime(self) -> datetime:
-        """Some time of the two weeks that is a day over at least, more often by day."""
-        day = self._now - self._random.randrange(1, DAYS) * DAY
+    def _sometime(self, *, before: timedelta) -> datetime:
+        """Some time of the two weeks that is over for so long at least, more often by day."""
         (hour,) = self._random.choices(range(24), WITHIN_A_DAY)
+        day = self._now - self._random.randrange(DAYS - 1) * DAY
         at = day.replace(hour=hour, minute=0, second=0) + timedelta(seconds=self._random.uniform(0, 3600))
-        return min(max(at, self._now - DAYS * DAY + HOUR), self._now - 8 * HOUR)
+        return at if at <= self._now - before else at - DAY
 
     def _some_minutes(self, least: int, most: int) -> timedelta:
         return timedelta(seconds=self._random.uniform(least * 60, most * 60))
