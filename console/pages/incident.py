@@ -125,8 +125,10 @@ SAID = ("oldest_key", "value", "threshold", "source_topic")  # in the summary, o
 
 
 def facts(row: Incident) -> list[tuple[str, str | int | datetime]]:
-    """What goes with the opening, with names for people; times as times."""
-    return [_fact(name, value) for name, value in row.detail.items() if name not in SAID]
+    """What goes with the opening, with names for people: times first, in their order, as times."""
+    times = [name for name in TIMES if name in row.detail]
+    others = [name for name in row.detail if name not in (*TIMES, *SAID)]
+    return [_fact(name, row.detail[name]) for name in (*times, *others)]
 
 
 def _fact(name: str, value: str | int) -> tuple[str, str | int | datetime]:
