@@ -81,11 +81,11 @@ class Source:
         """Read and store one batch; how many records were new. Raises what `store` raises, and Unreachable."""
         if not self.owned:
             return 0
-        fetched = [one for one in self._reader.poll(most=BATCH, timeout=timeout) if self._is_next(one)]
+        fetched = self._reader.poll(most=BATCH, timeout=timeout)
         if self._reader.lost:
             self.forget(self._reader.lost)
             self.look()
-        fetched = self._of_this_life(fetched)
+        fetched = self._of_this_life([one for one in fetched if self._is_next(one)])  # also not of what was just lost
         return self._store(fetched).records if fetched else 0
 
     def forget(self, names: set[Name] | None = None) -> None:
