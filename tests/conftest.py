@@ -22,6 +22,8 @@ from tests.waiting import wait_until
 hypothesis.settings.register_profile("siding", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("siding")
 
+ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"
+
 CHROMIUM_FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -106,8 +108,9 @@ def variables(transactional_db: None) -> dict[str, str]:
     """The environment for a process of ours that a test starts: it sees this test's database, Redis and Kafka."""
     parts = connection.settings_dict
     url = f"postgresql://{parts['USER']}:{parts['PASSWORD']}@{parts['HOST']}:{parts['PORT']}/{parts['NAME']}"
+    ours = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
     return {
-        **os.environ,
+        **ours,
         "DJANGO_SETTINGS_MODULE": "console.settings",
         "SIDING_DATABASE_URL": url,
         "SIDING_REDIS_URL": environment().redis_url,
@@ -120,6 +123,6 @@ def variables(transactional_db: None) -> dict[str, str]:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """pytest-playwright's own fixture: the system's Chromium, which as root needs to run without its sandbox."""
     # Playwright runs an event loop in this thread, and Django then wants to be told that its calls are meant to block.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    os.environ[ASYNC_UNSAFE] = "true"
     flags = [*CHROMIUM_FLAGS, "--no-sandbox"] if os.geteuid() == 0 else CHROMIUM_FLAGS
     return {**browser_type_launch_args, "executable_path": chromium(), "args": flags}

@@ -58,3 +58,10 @@ def test_the_database_still_refuses_to_change_the_journal(variables):
 def test_a_page_opens_in_chromium(page):
     page.set_content("<title>Siding</title>")
     assert page.title() == "Siding"
+
+
+def test_a_browser_earlier_in_the_run_does_not_reach_our_processes(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in request.getfixturevalue("variables")
