@@ -13,9 +13,9 @@ from parking.errors import Conflict, Refused
 from parking.event_id import event_id
 from parking.fingerprint import fingerprint
 from parking.models import Amendment, Decision, EventPayload, EventState, Flow
+from parking.reason import required
 from parking.record import Headers, Record
 from replay import decide
-from replay.reason import required
 
 SHOWN = 120
 MOST = 50

@@ -11,9 +11,9 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Quarantine
+from parking.reason import required
 from replay import plan, states, targets, tasks
 from replay.models import Replay
-from replay.reason import required
 
 
 def approve(*, replay_id: int, digest: bytes, actor: Actor, reason: str, memory_confirmed: bool = False) -> Replay:

@@ -6,9 +6,9 @@ from django.utils import timezone
 from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict
+from parking.reason import required
 from replay import states, tasks
 from replay.models import Replay
-from replay.reason import required
 
 STARTED = states.sources(states.REPLAY, "cancelling")
 

@@ -9,9 +9,9 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Amendment, Decision, EventState, Quarantine
+from parking.reason import optional, required
 from replay.models import Step
 from replay.plan import decision_of
-from replay.reason import optional, required
 from replay.states import FROZEN
 
 

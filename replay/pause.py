@@ -5,9 +5,9 @@ from django.db import transaction
 from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict
+from parking.reason import optional
 from replay import states, tasks
 from replay.models import Replay
-from replay.reason import optional
 
 
 def pause(*, replay_id: int, actor: Actor, reason: str = "") -> Replay:

@@ -9,9 +9,9 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Quarantine
+from parking.reason import required
 from replay import plan, targets
 from replay.models import Replay, Step
-from replay.reason import required
 from replay.states import TERMINAL
 
 
