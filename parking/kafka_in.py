@@ -5,15 +5,28 @@ that somebody moves in Kafka mean nothing here.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, cast
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import OffsetSpec
 
 from parking import topics
 from parking.record import Headers, Record
-from parking.topics import Topic, TopicMissing, Unreachable
+from parking.topics import Topic, Unreachable
+
+Place = tuple[str, int]
+"""Topic and partition."""
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of one batch, roughly: memory stays bounded whatever the records are like."""
@@ -45,13 +58,25 @@ class Fetched:
     fault: str = ""
 
 
+class Log(NamedTuple):
+    """The offset of the first record that a partition still has, and the one after its last that can be read."""
+
+    start: int
+    end: int
+
+
 @dataclass(slots=True)
 class Look:
-    """What a cluster says of some topics: those that are there, their ids (KIP-516; empty where it does not tell)."""
+    """What a cluster says of some topics, asked after `at`: those that are there, their ids (KIP-516; empty where it
+    does not tell), and the logs of their partitions.
+    """
 
+    at: datetime
     topics: dict[str, Topic] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
+    logs: dict[Place, Log] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
+    faults: dict[str, str] = field(default_factory=dict)
 
 
 class Reader:
@@ -68,14 +93,10 @@ class Reader:
 
     def look(self, names: Collection[str]) -> Look:
         """What the cluster says of these topics now. Raises Unreachable. May be called from another thread."""
-        look = Look()
-        for name in names:
-            try:
-                look.topics[name] = topics.read_with(self._admin, name, timeout=5)
-            except TopicMissing:
-                look.missing.add(name)
-        look.ids = self.ids(look.topics)
-        return look
+        at = datetime.now(UTC)
+        found = topics.find(self._admin, names, timeout=5)
+        ids = self.ids(found.topics)
+        return Look(at, found.topics, ids, self._logs(found.topics.values()), found.missing, found.faults)
 
     def ids(self, names: Iterable[str]) -> dict[str, str]:
         """Topic → its id now, without those that are gone. Raises Unreachable."""
@@ -101,6 +122,23 @@ class Reader:
         """Where the log of a partition begins, and its end. Raises Unreachable."""
         begins, ends = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
         return self._end(topic, partition, begins), self._end(topic, partition, ends)
+
+    def _logs(self, found: Iterable[Topic]) -> dict[Place, Log]:
+        """Of all partitions, in two questions; without those whose leader does not answer."""
+        places = [(topic.name, number) for topic in found for number in range(topic.partitions)]
+        starts, ends = self._offsets(places, OffsetSpec.earliest()), self._offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        return {place: Log(starts[place], ends[place]) for place in starts.keys() & ends.keys()}
+
+    def _offsets(self, places: Collection[Place], spec: OffsetSpec) -> dict[Place, int]:
+        asked = {TopicPartition(*place): spec for place in places}
+        if not asked:
+            return {}
+        answers = self._admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=5)
+        found = {}
+        for place, answer in answers.items():
+            with suppress(KafkaException, TimeoutError):
+                found[place.topic, place.partition] = int(answer.result(10).offset)
+        return found
 
     def _end(self, topic: str, partition: int, spec: OffsetSpec) -> int:
         """Asked of the admin client: the consumer may not have heard of a new partition yet."""

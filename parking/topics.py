@@ -1,7 +1,7 @@
 """What a topic is like, and whether the topics of a flow are fit for it (DESIGN section 5). Knows no Django."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -21,6 +21,9 @@ _NOT_TOLD = (
 )
 
 
+_MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION)
+
+
 class TopicMissing(Exception):
     """There is no topic of that name, or this user may not see it."""
 
@@ -31,12 +34,26 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a cluster says of one topic. What it does not tell (a mock cluster, a missing permission) is None."""
+    """What a cluster says of one topic. What it does not tell (a mock cluster, a missing permission) is None.
+
+    `retention_ms` and `retention_bytes` (of each partition) are −1 where nothing is deleted for its age or size.
+    """
 
     name: str
     partitions: int
     cleanup_policy: str | None = None
     max_message_bytes: int | None = None
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    """What a cluster says of several topics: those that are there, and of others why they cannot be read now."""
+
+    topics: dict[str, Topic] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    faults: dict[str, str] = field(default_factory=dict)
 
 
 def read(settings: Mapping[str, Any], topic: str, *, timeout: float = 10.0) -> Topic:
@@ -51,33 +68,61 @@ def client(settings: Mapping[str, Any]) -> AdminClient:
 
 def read_with(admin: AdminClient, topic: str, *, timeout: float = 10.0) -> Topic:
     """The same with a client that is there already."""
+    found = find(admin, [topic], timeout=timeout)
+    if topic in found.missing:
+        raise TopicMissing(topic)
+    if topic in found.faults:
+        raise Unreachable(found.faults[topic])
+    return found.topics[topic]
+
+
+def find(
+    admin: AdminClient,
+    names: Collection[str],
+    *,
+    fits: Callable[[str], object] = lambda _: False,
+    timeout: float = 10.0,
+) -> Found:
+    """What the cluster says of the topics of these names, and of all others that fit. Raises Unreachable."""
     try:
         cluster = admin.list_topics(timeout=timeout)  # of all topics: to ask for a missing one by name could create it
     except KafkaException as error:
-        raise _translated(error.args[0], topic) from error
-    listed = cluster.topics.get(topic)
-    if listed is None:
-        raise TopicMissing(topic)
-    if listed.error is not None:
-        raise _translated(listed.error, topic)
-    partitions = len(listed.partitions)
-    if str(cluster.cluster_id).startswith(MOCK):
-        return Topic(topic, partitions)
-    return _with_settings(admin, Topic(topic, partitions), timeout)
+        raise _unreachable(error.args[0]) from error
+    found = Found(missing=set(names) - cluster.topics.keys())
+    for name, listed in cluster.topics.items():
+        if name not in names and not fits(name):
+            continue
+        if listed.error is None:
+            found.topics[name] = Topic(name, len(listed.partitions))
+        elif listed.error.code() in _MISSING:
+            found.missing.add(name)
+        else:
+            found.faults[name] = f"topic {name} cannot be read now: {listed.error.str()}"
+    if found.topics and not str(cluster.cluster_id).startswith(MOCK):
+        _add_settings(admin, found, timeout)
+    return found
 
 
-def _with_settings(admin: AdminClient, topic: Topic, timeout: float) -> Topic:
-    (answer,) = admin.describe_configs(
-        [ConfigResource(ConfigResource.Type.TOPIC, topic.name)], request_timeout=timeout
-    ).values()
-    try:
-        settings = answer.result(timeout + 5)
-    except KafkaException as error:
-        if error.args[0].code() in _NOT_TOLD:
-            return topic
-        raise _translated(error.args[0], topic.name) from error
-    largest = int(settings["max.message.bytes"].value)
-    return replace(topic, cleanup_policy=settings["cleanup.policy"].value, max_message_bytes=largest)
+def _add_settings(admin: AdminClient, found: Found, timeout: float) -> None:
+    asked = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in found.topics]
+    for resource, answer in admin.describe_configs(asked, request_timeout=timeout).items():
+        name = resource.name
+        try:
+            settings = answer.result(timeout + 5)
+        except KafkaException as error:
+            if error.args[0].code() in _MISSING:  # deleted this moment
+                del found.topics[name]
+                found.missing.add(name)
+            elif error.args[0].code() not in _NOT_TOLD:
+                raise _unreachable(error.args[0]) from error
+            continue
+        found.topics[name] = replace(
+            found.topics[name],
+            cleanup_policy=settings["cleanup.policy"].value,
+            max_message_bytes=int(settings["max.message.bytes"].value),
+            retention_ms=int(settings["retention.ms"].value),
+            retention_bytes=int(settings["retention.bytes"].value),
+        )
 
 
 def faults(settings: Mapping[str, Any], *, source: str, parking: str, replay: str | None) -> list[str]:
@@ -123,7 +168,5 @@ def _faults(admin: AdminClient, topic: str, role: str, needed: int | None) -> li
     return found
 
 
-def _translated(error: KafkaError, topic: str) -> Exception:
-    if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION):
-        return TopicMissing(topic)
+def _unreachable(error: KafkaError) -> Unreachable:
     return Unreachable(f"Kafka cannot be reached: check the addresses, the network and the login ({error.str()})")

@@ -24,16 +24,19 @@ from parking.trouble import Troubles, of_database
 log = structlog.get_logger("intake")
 
 LOOK_EVERY = 3.0
-"""Seconds between two looks at flows, topics and shares, and between two beats."""
 LONGEST_PAUSE = 10.0
 SURE = 10.0
 """Seconds without trouble after which it is over, if no record was stored before: an idle turn proves little."""
 
 
 class Intake:
-    """One intake process. `stop` may be set by a signal; `stored` counts the records of its life."""
+    """One intake process. `stop` may be set by a signal; `stored` counts the records of its life.
 
-    def __init__(self) -> None:
+    `look_every`: seconds between two looks at flows, topics and shares, and between two beats.
+    """
+
+    def __init__(self, *, look_every: float = LOOK_EVERY) -> None:
+        self.look_every = look_every
         self.stop = threading.Event()
         self.stored = 0
         self._sources: dict[int, Source] = {}
@@ -70,7 +73,7 @@ class Intake:
         return new
 
     def _turn(self) -> int:
-        if time.monotonic() - self._looked > LOOK_EVERY:
+        if time.monotonic() - self._looked > self.look_every:
             self._look()
             self._looked = time.monotonic()
         for source in self._sources.values():
@@ -124,7 +127,7 @@ class Intake:
 
     def _beat(self) -> None:
         """A sign of life, while Kafka answers."""
-        due = time.monotonic() - self._beaten > LOOK_EVERY
+        due = time.monotonic() - self._beaten > self.look_every
         if due and all(source.answers for source in self._sources.values()):
             beat(PROCESS, self._note())
             self._beaten = time.monotonic()

@@ -1,6 +1,8 @@
 """How far each partition was read, moved by compare-and-swap; and the lives of a topic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -8,6 +10,7 @@ from django.utils import timezone
 from parking import alarms, journal
 from parking.actor import system
 from parking.models import Cluster, Flow, IntakePosition, TopicIncarnation
+from parking.topics import Topic
 
 INTAKE = system("intake")
 Partition = tuple[int, int]
@@ -18,6 +21,23 @@ UPDATE parking_intakeposition p SET next_offset = moved.after, moved_at = %s
 FROM unnest(%s::bigint[], %s::int[], %s::bigint[], %s::bigint[]) AS moved (topic_id, partition, before, after)
 WHERE p.topic_id = moved.topic_id AND p.partition = moved.partition AND p.next_offset = moved.before
 """
+
+
+SQL_NOTE = """
+UPDATE parking_intakeposition p SET log_start = seen.log_start, log_end = seen.log_end, looked_at = %s,
+    read_until = coalesce(seen.read_until, p.read_until)
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::timestamptz[]) AS seen (id, log_start, log_end, read_until)
+WHERE p.id = seen.id
+"""
+
+
+class Seen(NamedTuple):
+    """What a look said of the log of one IntakePosition; `read_until` where more of it is known to be stored."""
+
+    position_id: int
+    log_start: int
+    log_end: int
+    read_until: datetime | None
 
 
 class Moved(Exception):
@@ -45,6 +65,20 @@ def position(topic: TopicIncarnation, partition: int, *, start: int) -> IntakePo
         topic=topic, partition=partition, defaults={"next_offset": start, "moved_at": timezone.now()}
     )
     return found
+
+
+def note(seen: Sequence[Seen], at: datetime) -> None:
+    """Keep what was seen of the logs beside the positions, which it does not move."""
+    if seen:
+        with connection.cursor() as cursor:
+            cursor.execute(SQL_NOTE, [at, *([one[part] for one in seen] for part in range(4))])
+
+
+def retain(life: TopicIncarnation, topic: Topic) -> None:
+    """Keep how long the topic keeps its records, where that has changed."""
+    if (life.retention_ms, life.retention_bytes) != (topic.retention_ms, topic.retention_bytes):
+        life.retention_ms, life.retention_bytes = topic.retention_ms, topic.retention_bytes
+        life.save(update_fields=["retention_ms", "retention_bytes"])
 
 
 def incarnation(cluster: Cluster, name: str, topic_id: str) -> TopicIncarnation:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 import structlog
 
@@ -20,6 +22,13 @@ log = structlog.get_logger("intake")
 BATCH = 2000
 Name = tuple[str, int]
 """Topic and partition."""
+
+
+class Mark(NamedTuple):
+    """The end of a log as a look saw it."""
+
+    end: int
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -51,6 +60,7 @@ class Source:
         self._background = ThreadPoolExecutor(max_workers=1)
         self._looking: Future[Look] | None = None
         self._beyond_end: set[Name] = set()
+        self._marks: dict[Name, list[Mark]] = {}
         self._troubled: set[str] = set()
 
     @property
@@ -68,7 +78,9 @@ class Source:
             return
         looked, self._looking = self._looking, None
         try:
-            self._take(self._fit(looked.result()))
+            look = looked.result()
+            self._take(self._fit(look))
+            self._note(look)
         except Unreachable as error:
             self.answers = False
             where = self.cluster.bootstrap_servers
@@ -124,6 +136,7 @@ class Source:
                 faults[f"flow {flows.first.name}"] = f"{fault}; intake takes it up by itself"
             elif topic in look.topics:
                 life = positions.incarnation(self.cluster, topic, look.ids.get(topic, ""))
+                positions.retain(life, look.topics[topic])
                 wanted.update(((topic, number), life) for number in range(look.topics[topic].partitions))
         self._tell(faults)
         return wanted
@@ -182,6 +195,19 @@ class Source:
     def _assign(self) -> None:
         self._reader.assign({name: owned.next_offset for name, owned in self.owned.items()})
 
+    def _note(self, look: Look) -> None:
+        """What the logs were like, for people. All that was in a log when an earlier look began is stored as soon as
+        the position has passed the end that it saw.
+        """
+        seen = []
+        for name in self.owned.keys() & look.logs.keys():
+            owned, (start, end) = self.owned[name], look.logs[name]
+            marks = [*self._marks.get(name, ()), Mark(end, look.at)]
+            passed = [mark for mark in marks if mark.end <= owned.next_offset]
+            self._marks[name] = [mark for mark in marks if mark.end > owned.next_offset][:1]
+            seen.append(positions.Seen(owned.position_id, start, end, passed[-1].at if passed else None))
+        positions.note(seen, look.at)
+
     # What was read
 
     def _is_next(self, fetched: Fetched) -> bool:
@@ -215,6 +241,8 @@ class Source:
 
 def _fault(topic: str, look: Look) -> str:
     """Why a parking topic cannot be read, and what to do; empty where all is well."""
+    if topic in look.faults:
+        return look.faults[topic]
     if topic in look.missing:
         return f"parking topic {topic} does not exist: create it with cleanup.policy=delete"
     policy = look.topics[topic].cleanup_policy

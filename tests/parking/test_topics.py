@@ -13,7 +13,9 @@ LARGE = {"max.message.bytes": "1310732"}
 @pytest.mark.kafka
 def test_what_the_cluster_says_of_a_topic(kafka: str, make_topic: Callable[..., str]) -> None:
     name = make_topic("topic", partitions=3, **{"cleanup.policy": "compact", "max.message.bytes": "5000"})
-    assert topics.read({"bootstrap.servers": kafka}, name) == topics.Topic(name, 3, "compact", 5000)
+    assert topics.read({"bootstrap.servers": kafka}, name) == topics.Topic(
+        name, 3, "compact", 5000, retention_ms=604_800_000, retention_bytes=-1
+    )
 
 
 @pytest.mark.kafka

@@ -126,7 +126,7 @@ class PlainLine:
         }
         self.flow = Flow.objects.create(name=source, **fields)
         self.service = Service(kafka, self.flow)
-        self.intake = Intake()
+        self.intake = Intake(look_every=0.2)
         self._producer = Producer({"bootstrap.servers": kafka})
 
     def produce(

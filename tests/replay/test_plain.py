@@ -9,7 +9,6 @@ from confluent_kafka.admin import AdminClient
 
 from parking.dialects.identity import CARRIED
 from parking.errors import Refused
-from parking.intake import loop
 from parking.models import Attempt, Cluster, Flow, Incident, JournalEntry
 from replay import cancel, outside, plan, recover, run, targets
 from replay.models import Replay, Step
@@ -20,8 +19,7 @@ pytestmark = [pytest.mark.kafka]
 
 
 @pytest.fixture
-def make_line(transactional_db, kafka, make_topic, monkeypatch):
-    monkeypatch.setattr(loop, "LOOK_EVERY", 0.2)
+def make_line(transactional_db, kafka, make_topic):
     with ExitStack() as stack:
         yield lambda **changes: stack.enter_context(plain_line(kafka, make_topic, **changes))
 

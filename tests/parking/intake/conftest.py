@@ -4,12 +4,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from parking.attempt import Attempt
 from parking.coordinates import Coordinates
 from parking.fingerprint import fingerprint
 from parking.intake import positions
 from parking.intake.flows import by_topic
+from parking.intake.loop import Intake
 from parking.intake.read import Arrived
 from parking.intake.store import store
 from parking.models import Cluster, EventState, Flow, IntakePosition, Quarantine, Team, TopicIncarnation
@@ -109,6 +111,19 @@ def value_of(event: EventState) -> bytes | None:
 
 def make_lot(flow: Flow) -> Lot:
     return Lot(flow, positions.incarnation(flow.cluster, flow.parking_topic, "id-1"))
+
+
+@pytest.fixture
+def admin(kafka) -> AdminClient:
+    return AdminClient({"bootstrap.servers": kafka})
+
+
+@pytest.fixture
+def intake():
+    """An intake process within this one, which looks often; a test turns it."""
+    intake = Intake(look_every=0.2)
+    yield intake
+    intake.close()
 
 
 @pytest.fixture

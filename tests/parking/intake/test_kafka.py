@@ -5,29 +5,18 @@ from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 from django.conf import settings
 from django.db import connection
 
 from parking import headers as packed_headers
-from parking.intake import loop, ownership
+from parking.intake import ownership
 from parking.intake.loop import Intake
 from parking.models import Beat, Cluster, EventState, Flow, Incident, IntakePosition, JournalEntry, TopicIncarnation
 
 from .conftest import Lot, attempt, make_flow, make_lot, value_of
 
 pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def _looks_often(monkeypatch):
-    monkeypatch.setattr(loop, "LOOK_EVERY", 0.2)
-
-
-@pytest.fixture
-def admin(kafka) -> AdminClient:
-    return AdminClient({"bootstrap.servers": kafka})
 
 
 @pytest.fixture
@@ -70,13 +59,6 @@ def until(condition: Callable[[], object], *intakes: Intake, seconds=20.0):
         assert time.monotonic() < end, "it did not happen in time"
         for intake in intakes:
             intake.turn()
-
-
-@pytest.fixture
-def intake():
-    intake = Intake()
-    yield intake
-    intake.close()
 
 
 def stored(count: int) -> Callable[[], bool]:
@@ -167,12 +149,12 @@ def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin)
     until(stored(15), intake, seconds=40)
 
 
-def test_records_that_came_from_another_life_are_not_stored_as_this_one_s(flow, intake, monkeypatch):
+def test_records_that_came_from_another_life_are_not_stored_as_this_one_s(flow, intake):
     """Nothing but the topic's id tells, and it is asked after the records came."""
     lot = lot_of(flow)
     send(flow, lot.poison("e1", 1))
     until(stored(1), intake)
-    monkeypatch.setattr(loop, "LOOK_EVERY", 1000)
+    intake.look_every = 1000
     (source,) = intake._sources.values()
     (owned,) = source.owned.values()
     owned.topic.topic_id = "that of a life that has ended"
@@ -193,7 +175,7 @@ def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
     admin.delete_records([TopicPartition(flow.parking_topic, 0, 9)])[TopicPartition(flow.parking_topic, 0, 9)].result(
         30
     )
-    again = Intake()
+    again = Intake(look_every=0.2)
     until(stored(8), again)
     position.refresh_from_db()
     assert position.next_offset == 12
@@ -266,7 +248,7 @@ def test_two_processes_share_the_partitions(make_topic, intake, transactional_db
 def test_two_that_believe_they_own_a_partition_store_it_once(flow, intake, monkeypatch):
     monkeypatch.setattr(ownership, "take", lambda position: True)
     monkeypatch.setattr(ownership, "share", lambda partitions: partitions)
-    other = Intake()
+    other = Intake(look_every=0.2)
     lot = lot_of(flow)
     for batch in range(10):
         send(flow, *(lot.poison(f"{batch}-{n}", batch * 100 + n) for n in range(20)))
