@@ -12,6 +12,7 @@ from console.demo.life.alarms import Alarms
 from console.demo.life.arrivals import Arrivals, Parked
 from console.demo.life.cases import Case
 from console.demo.life.clock import Clock, ruling
+from console.demo.life.kafka import asked_once
 from console.demo.life.people import People
 from console.demo.life.play import Player
 from parking.actor import Actor
@@ -62,7 +63,7 @@ def tell(
     if arrivals.begun(known):
         raise Refused("These flows have been read already: history can only be written before anything else.")
     clock = Clock(now - DAYS * DAY)
-    with ruling(clock), transaction.atomic():
+    with ruling(clock), asked_once(), transaction.atomic():
         teller = Teller(known, actors, clock, now=now, seed=seed)
         told = teller.told(events, waiting)
         arrivals.go_on(known)
@@ -209,7 +210,7 @@ class Teller:
 
     def _span(self, at: datetime) -> timedelta:
         """How long records may be kept back to be stored together: what is long ago need not be told so finely."""
-        return HOUR if at < self._now - DAY else MINUTE
+        return 4 * HOUR if at < self._now - DAY else 5 * MINUTE
 
     def _store(self, parked: list[Parked]) -> None:
         if parked:
