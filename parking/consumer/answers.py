@@ -10,7 +10,11 @@ from parking.consumer.ledger.rows import Fate, Hold
 from parking.consumer.ledger.rules import Answer
 from parking.malformed import Malformed, shown
 from parking.record import Record
-from parking.wire import Command, Outcome, StillHeld, command, names, verify
+from parking.wire import Command, Outcome, StillHeld, Wire, command, names, outcome, verify
+
+LARGEST_POSITION = 2**62
+"""The next position is one more, and has to fit the ledger's 64 bits."""
+LARGEST_NUMBER = 2**31 - 2
 
 
 class Answers:
@@ -34,9 +38,9 @@ class Answers:
         return found if reason is None else self._refused(found.hold_key, reason, found)
 
     def event(self, asked: Command, hold: Hold, answer: Answer) -> Outcome:
-        """The answer to `apply` and `skip`: what the ledger knows of the event."""
+        """The answer to `apply`, `skip` and `hold`: what the ledger knows of the event."""
         fate = answer.fate
-        outcome = Outcome(
+        told = Outcome(
             outcome=answer.outcome,
             flow=self._flow.name,
             hold_key=asked.hold_key,
@@ -49,7 +53,7 @@ class Answers:
             floor=hold.floor,
             first_held=answer.first_held,
         )
-        return outcome if fate is None else _with_facts(outcome, fate)
+        return told if fate is None else _with_facts(told, fate)
 
     def marker(self, asked: Command, hold: Hold, said: str, held: int, named: Sequence[Fate]) -> Outcome:
         """The answer to a release marker."""
@@ -70,15 +74,18 @@ class Answers:
         """What is wrong with a command that could be read."""
         if asked.flow != self._flow.name:
             return f"flow: expected {self._flow.name!r}, arrived {shown(asked.flow)}"
-        if asked.action == names.HOLD:
-            return "action: this version of the consumer kit does not know hold records"
         if asked.action == names.RELEASE:
             return None
         if self._flow.hold_key(asked.key, asked.event_id or "") != asked.hold_key:
             return f"hold key: not what the key rule {self._flow.key_rule!r} makes of the record's key"
-        if asked.action == names.APPLY and asked.sent_fingerprint != asked.fingerprint:
+        if asked.action in (names.APPLY, names.HOLD) and asked.sent_fingerprint != asked.fingerprint:
             return "fingerprint: not that of the record as it arrived"
-        return None
+        return _wrong_place(asked) if asked.action == names.HOLD else None
+
+    def taken(self, asked: Command, by: str) -> Wire:
+        """The refusal of a hold record whose position another held event of the key has."""
+        reason = f"position: {asked.position} is that of the held event {shown(by)}"
+        return outcome.encode(self._refused(asked.hold_key, reason, asked))
 
     def _refused(self, hold_key: bytes, reason: str, asked: Command | None = None) -> Outcome:
         refusal = Outcome(
@@ -95,12 +102,23 @@ class Answers:
         )
 
 
-def _with_facts(outcome: Outcome, fate: Fate) -> Outcome:
+def _wrong_place(asked: Command) -> str | None:
+    """What is wrong with where and as what a hold record wants its event held."""
+    if asked.position is None or asked.position > LARGEST_POSITION:
+        return f"position: expected a number up to {LARGEST_POSITION}, arrived {asked.position}"
+    if asked.kind is not None and asked.kind not in names.KINDS:
+        return f"kind: expected {' or '.join(names.KINDS)}, arrived {shown(asked.kind)}"
+    if (asked.attempt_number or 0) > LARGEST_NUMBER:
+        return f"attempt number: expected at most {LARGEST_NUMBER}, arrived {asked.attempt_number}"
+    return None
+
+
+def _with_facts(told: Outcome, fate: Fate) -> Outcome:
     if fate.settled:
-        evidence = json.loads(fate.result) if fate.result else None
-        return replace(outcome, fingerprint=fate.fingerprint, fate_token=fate.token, evidence=evidence)
-    if outcome.outcome == names.FAILED:
-        evidence = json.loads(fate.result) if fate.result else None
+        evidence = json.loads(fate.evidence) if fate.evidence else None
+        return replace(told, fingerprint=fate.fingerprint, fate_token=fate.token, evidence=evidence)
+    if told.outcome == names.FAILED:
+        evidence = json.loads(fate.evidence) if fate.evidence else None
         tries = attempt.from_json(fate.attempts) if fate.attempts else ()
-        return replace(outcome, attempts=tries, evidence=evidence)
-    return outcome
+        return replace(told, attempts=tries, evidence=evidence)
+    return told

@@ -1,4 +1,4 @@
-"""Replay records: rules 1 to 7 of DESIGN section 4; the release marker is beside, in `release`."""
+"""Replay records: rules 1 to 7 of DESIGN section 4, the release marker and the hold record."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,14 +11,17 @@ from parking.consumer.event import Event
 from parking.consumer.flow import Flow
 from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
-from parking.consumer.ledger.rows import Fate, Hold
+from parking.consumer.ledger.rows import HELD, Fate, Hold
 from parking.consumer.ledger.rules import Answer
-from parking.consumer.ledger.transaction import Transaction
+from parking.consumer.ledger.transaction import FateExists, Transaction
 from parking.consumer.step import Done, Step, Work
+from parking.coordinates import Coordinates
+from parking.fingerprint import content
 from parking.record import Record
 from parking.wire import Command, Outcome, names, outcome
 from parking.wire.block import compact
 
+UNKNOWN = Coordinates("", -1, -1, -1)
 MOST_NAMED = 100
 """How many of the events that keep a key closed an answer names, at most."""
 
@@ -37,7 +40,9 @@ class ReplayGate:
         command = self._answers.read(record)
         if isinstance(command, Outcome):
             return Done(command.hold_key, refusal=outcome.encode(command))
-        return self._release(command) if command.action == names.RELEASE else self._look(command)
+        if command.action == names.RELEASE:
+            return self._release(command)
+        return self._hold(command) if command.action == names.HOLD else self._look(command)
 
     def _look(self, command: Command) -> Step:
         """Under the lock: answer, skip, or let the handler run."""
@@ -60,7 +65,8 @@ class ReplayGate:
             if isinstance(found, Fate):
                 hold = rules.seen(hold, command.token)
                 transaction.save_hold(hold)
-                fate = rules.apply(found, command, compact(effect.evidence), self._now_ms())
+                result = compact(getattr(effect, "result", None))
+                fate = rules.apply(found, command, result, compact(effect.evidence), self._now_ms())
                 found = self._update(transaction, fate)
                 if effect.write is not None:
                     effect.write(transaction.connection)
@@ -71,25 +77,62 @@ class ReplayGate:
         """The commit gate of a failure: the rules again, then this token is dead."""
         with self._ledger.transaction(self._flow.name) as transaction:
             hold, found = self._rules(transaction, command)
+            failed = isinstance(found, Fate)
             if isinstance(found, Fate):
                 hold, fate = rules.fail(hold, found, command, tries, compact(evidence), now_ms=self._now_ms())
                 transaction.save_hold(hold)
                 transaction.update_fate(fate)
                 found = Answer(names.FAILED, fate)
             self._announce(transaction, command, hold, found)
-        return Done(command.hold_key)
+        return Done(command.hold_key, parked=failed)
 
     def _release(self, command: Command) -> Step:
         """The release marker: the key opens only if everything it ever held is settled."""
         with self._ledger.transaction(self._flow.name) as transaction:
             hold = transaction.lock(command.hold_key)
-            held = transaction.count_held(command.hold_key)
+            held, poison = transaction.count_held(command.hold_key)
             said, hold = rules.release(hold, held, command.token)
+            if said == names.STILL_HELD and not poison:
+                hold = rules.buffer(hold, transaction.now_ms())
             transaction.save_hold(hold)
             named = transaction.held(command.hold_key, MOST_NAMED) if said == names.STILL_HELD else []
             wire = outcome.encode(self._answers.marker(command, hold, said, held, named))
             transaction.announce(command.hold_key, wire)
         return Done(command.hold_key)
+
+    def _hold(self, command: Command) -> Step:
+        """The hold record: what the ledger has forgotten is held again, at the position that the console knows."""
+        try:
+            with self._ledger.transaction(self._flow.name) as transaction:
+                hold = transaction.lock(command.hold_key)
+                answer = rules.hold_again(hold, transaction.fate(command.event_id or ""), command)
+                if answer is None:
+                    seen = self._forgotten(command)
+                    taken_by = transaction.held_at(command.hold_key, seen.position or 0)
+                    if taken_by is not None:
+                        return Done(command.hold_key, refusal=self._answers.taken(command, taken_by))
+                    hold, answer = rules.held_again(hold, seen, command.token), Answer(names.HELD, seen)
+                    transaction.save_hold(hold)
+                    transaction.insert_fate(seen)
+                self._announce(transaction, command, hold, answer)
+        except FateExists:
+            return self._hold(command)
+        return Done(command.hold_key)
+
+    def _forgotten(self, command: Command) -> Fate:
+        """The fate that the event of a hold record gets."""
+        return Fate(
+            event_id=command.event_id or "",
+            state=HELD,
+            hold_key=command.hold_key,
+            source=command.source or UNKNOWN,
+            content=content(command.key, command.value),
+            source_fingerprint=command.fingerprint or b"",
+            at=self._now_ms(),
+            kind=command.kind or names.HELD,
+            position=command.position,
+            attempt_number=command.attempt_number or 0,
+        )
 
     def _rules(self, transaction: Transaction, command: Command) -> tuple[Hold, Answer | Fate]:
         """Lock, then look."""

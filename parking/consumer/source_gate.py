@@ -12,10 +12,10 @@ from parking.consumer.event import Event
 from parking.consumer.flow import Flow
 from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
-from parking.consumer.ledger.rows import HELD, Fate
+from parking.consumer.ledger.rows import HELD, Fate, Hold
 from parking.consumer.ledger.rules import Source
-from parking.consumer.ledger.transaction import FateExists, Transaction
-from parking.consumer.step import Done, Step, Work
+from parking.consumer.ledger.transaction import FateExists, Transaction, digest
+from parking.consumer.step import Done, Later, Step, Work
 from parking.event_id import conflicting, event_id
 from parking.fingerprint import content, fingerprint
 from parking.record import Record
@@ -24,6 +24,11 @@ from parking.wire.block import compact
 
 ID_CONFLICT = "id-conflict"
 UNREADABLE = "unreadable"
+AGAIN_SECONDS = 0.1
+"""How soon an event is looked at again whose key is about to open."""
+
+_Met = tuple[Source, Fate | None]
+"""What a source record met, and the fate that its event had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,38 +67,49 @@ class SourceGate:
     def _look(self, seen: Sighting) -> Step:
         """Without a lock: a hint. Each way on looks again."""
         with self._ledger.transaction(self._flow.name, write=False) as transaction:
-            fate, quarantined = transaction.look(seen.fate.event_id, seen.fate.hold_key)
-        meets = rules.source(fate, quarantined, seen.fate.source, seen.fate.content)
+            fate, quarantined, buffers = transaction.look(seen.fate.event_id, seen.fate.hold_key)
+        meets = rules.source(fate, quarantined, buffers, seen.fate.source, seen.fate.content)
+        return self._hold(seen) if meets is Source.HOLD else self._go_on(seen, (meets, fate))
+
+    def _go_on(self, seen: Sighting, met: _Met) -> Step:
+        """What is to be done about an event that is not held."""
+        meets, fate = met
         if meets is Source.HANDLE:
             return Work(self._event(seen), partial(self._applied, seen), partial(self._failed, seen))
         if meets is Source.CONFLICT:
             return self._conflict(seen)
-        return self._hold(seen) if meets is Source.HOLD else Done(seen.fate.hold_key)
+        if meets is Source.WAIT:
+            return Later(AGAIN_SECONDS, partial(self._look, seen))
+        return Done(seen.fate.hold_key, known=fate)
 
     def _hold(self, seen: Sighting) -> Step:
         """The event is held if its key is still quarantined."""
         try:
-            meets = self._hold_locked(seen)
+            met = self._hold_locked(seen)
         except FateExists:
             return self._look(seen)
-        if meets is Source.CONFLICT:
-            return self._conflict(seen)
-        return self._look(seen) if meets is Source.HANDLE else Done(seen.fate.hold_key)
+        return Done(seen.fate.hold_key) if met[0] is Source.HOLD else self._go_on(seen, met)
 
-    def _hold_locked(self, seen: Sighting) -> Source:
+    def _hold_locked(self, seen: Sighting) -> _Met:
         with self._ledger.transaction(self._flow.name) as transaction:
-            hold = transaction.lock(seen.fate.hold_key)
-            fate = transaction.fate(seen.fate.event_id)
-            meets = rules.source(fate, hold.quarantined, seen.fate.source, seen.fate.content)
-            if meets is Source.HOLD:
+            hold, met = self._meets(transaction, seen)
+            if met[0] is Source.HOLD:
                 hold, held = rules.hold(hold, seen.fate, self._now_ms())
                 transaction.save_hold(hold)
                 self._park(transaction, seen, held, blocked_by=hold.blocked_by)
-        return meets
+        return met
+
+    def _meets(self, transaction: Transaction, seen: Sighting) -> tuple[Hold, _Met]:
+        """Lock, then look."""
+        hold = transaction.lock(seen.fate.hold_key)
+        buffers = hold.buffer_until is not None and hold.buffer_until > transaction.now_ms()
+        fate = transaction.fate(seen.fate.event_id)
+        return hold, (rules.source(fate, hold.quarantined, buffers, seen.fate.source, seen.fate.content), fate)
 
     def _applied(self, seen: Sighting, effect: Effect) -> Step:
         """The commit gate of a live success: fate and business write in one transaction, without a lock."""
-        fate = rules.live(seen.fate, compact(effect.evidence), self._now_ms())
+        result = compact(getattr(effect, "result", None))
+        fate = rules.live(seen.fate, result, compact(effect.evidence), self._now_ms())
         with self._ledger.transaction(self._flow.name) as transaction:
             open_and_new = transaction.insert_fate_if_open(fate)
             if open_and_new and effect.write is not None:
@@ -103,27 +119,30 @@ class SourceGate:
     def _failed(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
         """The commit gate of a failure: the key is quarantined and the event parked as poison."""
         try:
-            meets = self._failed_locked(seen, tries, evidence)
+            met = self._failed_locked(seen, tries, evidence)
         except FateExists:
             return self._failed(seen, tries, evidence)
-        return self._conflict(seen) if meets is Source.CONFLICT else Done(seen.fate.hold_key)
+        if met[0] is Source.WAIT:
+            return Later(AGAIN_SECONDS, partial(self._failed, seen, tries, evidence))
+        parked = met[0] in (Source.HOLD, Source.HANDLE)
+        return Done(seen.fate.hold_key, parked=True) if parked else self._go_on(seen, met)
 
-    def _failed_locked(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None) -> Source:
+    def _failed_locked(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None) -> _Met:
         with self._ledger.transaction(self._flow.name) as transaction:
-            hold = transaction.lock(seen.fate.hold_key)
-            fate = transaction.fate(seen.fate.event_id)
-            meets = rules.source(fate, hold.quarantined, seen.fate.source, seen.fate.content)
-            if meets in (Source.HOLD, Source.HANDLE):
+            hold, met = self._meets(transaction, seen)
+            if met[0] in (Source.HOLD, Source.HANDLE):
                 hold, poison = rules.quarantine(hold, seen.fate, tries, self._now_ms())
                 transaction.save_hold(hold)
                 self._park(transaction, seen, poison, tries=tries, evidence=evidence)
-        return meets
+        return met
 
     def _conflict(self, seen: Sighting) -> Step:
         """Another event wears the id: this one is poison, under an id of its own."""
         named = conflicting(seen.fate.event_id, seen.fate.source)
         message = f"another event wears the id {seen.fate.event_id!r} with other content; this one is called {named!r}"
-        return self._failed(self._sighting(seen.record, named), [self._try(ID_CONFLICT, message)])
+        renamed = self._sighting(seen.record, named)
+        fate = replace(renamed.fate, base_digest=digest(seen.fate.event_id))
+        return self._failed(replace(renamed, fate=fate), [self._try(ID_CONFLICT, message)])
 
     def _try(self, error_type: str, message: str) -> Attempt:
         """What the gate itself has against an event, without asking the handler."""
@@ -140,7 +159,7 @@ class SourceGate:
         evidence: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the fate and what has to be announced of it."""
-        transaction.insert_fate(replace(fate, result=compact(evidence)))
+        transaction.insert_fate(replace(fate, evidence=compact(evidence)))
         parked = Announcement(
             kind=fate.kind or names.HELD,
             flow=self._flow.name,

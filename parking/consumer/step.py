@@ -1,4 +1,4 @@
-"""What the gate says about a record: it is done, or a handler has to decide first."""
+"""What the gate says about a record: it is done, it waits, or a handler has to decide first."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,22 @@ from typing import Any
 from parking.attempt import Attempt
 from parking.consumer.effect import Effect
 from parking.consumer.event import Event
+from parking.consumer.ledger.rows import Fate
 from parking.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The ledger has decided. What is due of `hold_key` is published, then `refusal`, then the offset may move."""
+    """The ledger has decided. What is due of `hold_key` is published, then `refusal`, then the offset may move.
+
+    `known` is the event's fate where a source record came again; `parked` says that this very decision made the event
+    poison, or failed its replay.
+    """
 
     hold_key: bytes | None = None
     refusal: Wire | None = None
+    known: Fate | None = None
+    parked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,4 +37,12 @@ class Work:
     failed: "Callable[[Sequence[Attempt], Mapping[str, Any] | None], Step]"
 
 
-Step = Done | Work
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The key is about to open: the record stays unfinished, in its place, and `again` is called after `seconds`."""
+
+    seconds: float
+    again: "Callable[[], Step]"
+
+
+Step = Done | Work | Later

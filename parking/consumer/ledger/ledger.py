@@ -9,7 +9,7 @@ from typing import Any
 from parking.consumer.errors import Unavailable
 from parking.consumer.ledger.transaction import Execute, Transaction
 
-VERSION = 1
+VERSION = 2
 """The version of the tables that this code needs."""
 
 
@@ -34,15 +34,8 @@ class Ledger(ABC):
         Raises Unavailable where the database cannot be used now; whatever else the block raises passes through.
         """
         try:
-            connection = self._idle.pop() if self._idle else self._connect()
-            try:
-                self._begin(connection, write=write)
+            with self._session(write=write) as connection:
                 yield Transaction(flow, connection, self._execute(connection), for_update=self.for_update)
-                self._commit(connection)
-            except BaseException:
-                connection.close()  # what an error left behind is not used again; closing rolls back
-                raise
-            self._idle.append(connection)
         except Exception as error:
             line = self._explain(error)
             if line is None:
@@ -54,8 +47,8 @@ class Ledger(ABC):
         with self.transaction("") as transaction:
             self._one_at_a_time(transaction.connection)
             for version in range(self._version(transaction) + 1, VERSION + 1):
-                for statement in schema(self.schema, version).split(";\n"):
-                    transaction.connection.execute(statement)
+                for statement in statements_of(self.schema, version):
+                    transaction.execute(statement, {})
 
     def check(self) -> None:
         """Raise Unavailable, with what to do, unless the tables are there in this version."""
@@ -64,8 +57,8 @@ class Ledger(ABC):
         if version != VERSION:
             raise Unavailable(
                 f"ledger: the tables siding_* are {f'of version {version}' if version else 'missing'}, "
-                f"version {VERSION} is needed: call ledger.prepare(), or run the files of "
-                f"parking/consumer/ledger/schema/{self.schema} with your migrations"
+                f"version {VERSION} is needed: call ledger.prepare(), or run what "
+                f"`python -m parking.consumer.ledger {self.schema} --from {version}` prints with your migrations"
             )
 
     def close(self) -> None:
@@ -74,8 +67,27 @@ class Ledger(ABC):
             self._idle.pop().close()
 
     def _version(self, transaction: Transaction) -> int:
-        (exists,) = transaction.connection.execute(self.has_tables).fetchone()
-        return transaction.version() if exists else 0
+        rows, _ = transaction.execute(self.has_tables, {})
+        return transaction.version() if rows[0][0] else 0
+
+    @contextmanager
+    def _session(self, *, write: bool) -> Iterator[Any]:
+        """A connection for one transaction, which ends with the block."""
+        connection = self._free()
+        try:
+            self._begin(connection, write=write)
+            yield connection
+            self._commit(connection)
+        except BaseException:
+            connection.close()  # what an error left behind is not used again; closing rolls back
+            raise
+        self._idle.append(connection)
+
+    def _free(self) -> Any:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
 
     @abstractmethod
     def _connect(self) -> Any: ...
@@ -102,3 +114,9 @@ def schema(folder: str, version: int) -> str:
     """The SQL that brings the tables from the version before to `version`; `folder` is postgresql or sqlite."""
     files = importlib.resources.files("parking.consumer.ledger")
     return (files / "schema" / folder / f"{version:04}.sql").read_text(encoding="utf-8")
+
+
+def statements_of(folder: str, version: int) -> list[str]:
+    """The statements of that file, one by one, without comments."""
+    lines = (line.partition("--")[0].rstrip() for line in schema(folder, version).splitlines())
+    return [statement for statement in "\n".join(lines).split(";") if statement.strip()]

@@ -12,6 +12,8 @@ from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.transaction import Execute
 
 _SCHEMA_LOCK = 0x51D1_4E61
+NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
+"""The database's time when the statement asks, not when its transaction began: it may have waited for a lock."""
 _LATER = {
     "08": "the connection was lost",
     "28": "the login was refused: check user and password",
@@ -86,6 +88,6 @@ def _login(said: str) -> str:
 
 @cache
 def _for_psycopg(statement: str) -> str:
-    """Named parameters as psycopg writes them, and the names of types."""
+    """Named parameters as psycopg writes them, the names of types, and the clock."""
     typed = statement.replace("AS blob)", "AS bytea)").replace("AS integer)", "AS bigint)")
-    return re.sub(r":([a-z_]+)", r"%(\1)s", typed)
+    return re.sub(r":([a-z_]+)", r"%(\1)s", typed.replace("siding_now_ms()", NOW))

@@ -10,7 +10,10 @@ HELD, APPLIED, SKIPPED = "held", "applied", "skipped"
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What the consumer knows of one key. `floor` is the smallest token that may still act."""
+    """What the consumer knows of one key. `floor` is the smallest token that may still act.
+
+    Until `buffer_until` (milliseconds of the database's clock) a source owner leaves the key's events unfinished.
+    """
 
     hold_key: bytes
     quarantined: bool = False
@@ -19,6 +22,7 @@ class Hold:
     released: int = 0
     released_position: int = 0
     next_position: int = 0
+    buffer_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,9 @@ class Fate:
     `state` is held, applied or skipped; `kind` (of what was ever held) poison or held. Digests of 32 bytes: `content`
     of key and value, `source_fingerprint` of the source record, `fingerprint` of what was applied or skipped. `token`
     is that of the replay that settled it or failed last, 0 = live. `attempts` is the JSON of the tries that were
-    announced last, `attempt_number` the number of the last one. `result` is the JSON of the evidence.
+    announced last, `attempt_number` the number of the last one. `result` is the JSON of what a duplicate is given back,
+    `evidence` that of what the decision was based on. `base_digest` is the SHA-256 of the id that another event wore
+    before, where this one was renamed because of it.
     """
 
     event_id: str
@@ -45,6 +51,8 @@ class Fate:
     attempt_number: int = 0
     attempts: bytes | None = None
     result: bytes | None = None
+    evidence: bytes | None = None
+    base_digest: bytes | None = None
 
     @property
     def settled(self) -> bool:

@@ -14,12 +14,16 @@ from parking.coordinates import Coordinates
 from parking.wire import names
 from parking.wire.command import Command
 
+BUFFER_MS = 10_000
+"""How long a source owner leaves the events of a key unfinished that is about to open."""
+
 
 class Source(Enum):
     """What a source record meets."""
 
     KNOWN = "the same event again: publish its announcement if that is still due, nothing else"
     CONFLICT = "another event wears the same id"
+    WAIT = "the key is about to open: look again soon"
     HOLD = "the key is quarantined"
     HANDLE = "the handler may run"
 
@@ -33,17 +37,21 @@ class Answer:
     first_held: str | None = None
 
 
-def source(fate: Fate | None, quarantined: bool, at: Coordinates, content: bytes) -> Source:
-    """Rules 1 and 2 of a source record; `content` is the SHA-256 of its key and value."""
+def source(fate: Fate | None, quarantined: bool, buffers: bool, at: Coordinates, content: bytes) -> Source:
+    """Rules 1 and 2 of a source record; `content` is the SHA-256 of its key and value, `buffers` whether the key's
+    events are to be left unfinished for now."""
     if fate is not None:
         same = fate.source == at or fate.content == content
         return Source.KNOWN if same else Source.CONFLICT
-    return Source.HOLD if quarantined else Source.HANDLE
+    if quarantined:
+        return Source.WAIT if buffers else Source.HOLD
+    return Source.HANDLE
 
 
-def live(seen: Fate, evidence: bytes | None, now_ms: int) -> Fate:
+def live(seen: Fate, result: bytes | None, evidence: bytes | None, now_ms: int) -> Fate:
     """Rule 3: the event is applied as it arrived."""
-    return replace(seen, state=APPLIED, fingerprint=seen.source_fingerprint, result=evidence, at=now_ms)
+    done = replace(seen, state=APPLIED, fingerprint=seen.source_fingerprint, at=now_ms)
+    return replace(done, result=result, evidence=evidence)
 
 
 def hold(key: Hold, seen: Fate, now_ms: int) -> tuple[Hold, Fate]:
@@ -86,18 +94,18 @@ def skip(fate: Fate, command: Command, now_ms: int) -> Fate:
     return replace(fate, state=SKIPPED, fingerprint=command.fingerprint, token=command.token, at=now_ms)
 
 
-def apply(fate: Fate, command: Command, evidence: bytes | None, now_ms: int) -> Fate:
+def apply(fate: Fate, command: Command, result: bytes | None, evidence: bytes | None, now_ms: int) -> Fate:
     """Rule 7: the event is applied as it was sent."""
-    fingerprint = command.sent_fingerprint
-    return replace(fate, state=APPLIED, fingerprint=fingerprint, token=command.token, result=evidence, at=now_ms)
+    done = replace(fate, state=APPLIED, fingerprint=command.sent_fingerprint, token=command.token, at=now_ms)
+    return replace(done, result=result, evidence=evidence)
 
 
 def fail(
     key: Hold, fate: Fate, command: Command, tries: Sequence[Attempt], evidence: bytes | None, *, now_ms: int
 ) -> tuple[Hold, Fate]:
     """Rule 7: the event failed under this token; every later record of the replay is dead."""
-    failed = _tried(replace(fate, kind=names.POISON, token=command.token, result=evidence, at=now_ms), tries)
-    return replace(key, floor=max(key.floor, command.token + 1)), failed
+    failed = _tried(replace(fate, kind=names.POISON, token=command.token, evidence=evidence, at=now_ms), tries)
+    return replace(key, floor=max(key.floor, command.token + 1), buffer_until=None), failed
 
 
 def release(key: Hold, held: int, token: int) -> tuple[str, Hold]:
@@ -108,8 +116,30 @@ def release(key: Hold, held: int, token: int) -> tuple[str, Hold]:
         return names.FENCED, key
     if held:
         return names.STILL_HELD, seen(key, token)
-    opened = replace(key, quarantined=False, blocked_by=None, floor=token + 1)
+    opened = replace(key, quarantined=False, blocked_by=None, floor=token + 1, buffer_until=None)
     return names.RELEASED, replace(opened, released=token, released_position=key.next_position)
+
+
+def buffer(key: Hold, now_ms: int) -> Hold:
+    """Still held, and nothing of it poison: the source owner waits, so that a busy key can open at all."""
+    return replace(key, buffer_until=now_ms + BUFFER_MS)
+
+
+def hold_again(key: Hold, fate: Fate | None, command: Command) -> Answer | None:
+    """A hold record: the answer, or None where the ledger has forgotten the event and is to hold it again."""
+    if fate is not None and fate.settled:
+        return Answer(fate.state, fate)
+    if command.token < key.floor:
+        return Answer(names.FENCED, fate)
+    return None if fate is None else Answer(names.HELD, fate)
+
+
+def held_again(key: Hold, seen: Fate, token: int) -> Hold:
+    """The key of an event that is held again, at the position that `seen` has."""
+    position = seen.position or 0
+    blocked_by = key.blocked_by if key.quarantined else seen.event_id
+    key = replace(key, quarantined=True, blocked_by=blocked_by, next_position=max(key.next_position, position + 1))
+    return replace(key, floor=max(key.floor, token))
 
 
 def _parked(key: Hold, seen: Fate, now_ms: int) -> tuple[Hold, Fate]:

@@ -1,7 +1,8 @@
 """The ledger in SQLite: one writer at a time, so that BEGIN IMMEDIATE is the lock."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ _LATER = {
 }
 
 
+def clock() -> int:
+    """SQLite's time is that of the process: milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
 class SqliteLedger(Ledger):
     """The ledger in the SQLite file at `path`. A process waits up to `patience` seconds for another one's lock."""
 
@@ -24,8 +30,9 @@ class SqliteLedger(Ledger):
     has_tables = "SELECT count(*) FROM sqlite_master WHERE name = 'siding_version'"
     for_update = ""
 
-    def __init__(self, path: Path | str, *, patience: float = 30.0) -> None:
+    def __init__(self, path: Path | str, *, patience: float = 30.0, clock: Callable[[], int] = clock) -> None:
         super().__init__()
+        self._clock = clock
         self._path = Path(path)
         self._patience = patience
 
@@ -36,6 +43,7 @@ class SqliteLedger(Ledger):
         connection = sqlite3.connect(
             self._path, timeout=self._patience, isolation_level=None, check_same_thread=False, cached_statements=256
         )
+        connection.create_function("siding_now_ms", 0, self._clock)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # commit first, announce second: also through a power cut
         return connection

@@ -1,13 +1,15 @@
 """The SQL of the ledger, once, in SQLite's words; `parking.consumer.ledger.postgres` rewrites what differs.
 
+`siding_now_ms()` is the database's clock, in milliseconds since 1970.
+
 Only names of columns are put together here; every value is a parameter.
 """
 # ruff: noqa: S608
 
-HOLD_COLUMNS = "hold_key, quarantined, blocked_by, floor, released, released_position, next_position"
+HOLD_COLUMNS = "hold_key, quarantined, blocked_by, floor, released, released_position, next_position, buffer_until"
 FATE_COLUMNS = (
     "event_id, state, kind, hold_key, position, source_topic, source_partition, source_offset, source_timestamp, "
-    "content, source_fingerprint, fingerprint, token, attempt_number, attempts, result, at"
+    "content, source_fingerprint, fingerprint, token, attempt_number, attempts, result, evidence, base_digest, at"
 )
 _FATE_VALUES = ", ".join(f":{column}" for column in FATE_COLUMNS.split(", "))
 _TEXT = ("state", "kind", "source_topic")
@@ -27,13 +29,14 @@ CREATE_HOLD = (
 )
 UPDATE_HOLD = (
     "UPDATE siding_hold SET quarantined = :quarantined, blocked_by = :blocked_by, floor = :floor, "
-    "released = :released, released_position = :released_position, next_position = :next_position "
+    "released = :released, released_position = :released_position, next_position = :next_position, "
+    "buffer_until = :buffer_until "
     "WHERE flow = :flow AND key_digest = :key_digest"
 )
 
 SELECT_FATE = f"SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest"
 LOOK = (
-    "SELECT h.quarantined, f.* FROM (SELECT 1) AS one "
+    "SELECT h.quarantined, h.buffer_until > siding_now_ms(), f.* FROM (SELECT 1) AS one "
     "LEFT JOIN siding_hold AS h ON h.flow = :flow AND h.key_digest = :key_digest "
     f"LEFT JOIN (SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest) AS f ON 1 = 1"
 )
@@ -49,18 +52,25 @@ INSERT_FATE_IF_OPEN = (
 )
 UPDATE_FATE = (
     "UPDATE siding_fate SET state = :state, kind = :kind, fingerprint = :fingerprint, token = :token, "
-    "attempt_number = :attempt_number, attempts = :attempts, result = :result, at = :at "
+    "attempt_number = :attempt_number, attempts = :attempts, result = :result, evidence = :evidence, at = :at "
     "WHERE flow = :flow AND id_digest = :id_digest"
 )
 SELECT_HELD = (
     f"SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND key_digest = :key_digest AND state = 'held' "
     "ORDER BY position LIMIT :most"
 )
-COUNT_HELD = "SELECT count(*) FROM siding_fate WHERE flow = :flow AND key_digest = :key_digest AND state = 'held'"
+SELECT_HELD_AT = (
+    "SELECT event_id FROM siding_fate WHERE flow = :flow AND key_digest = :key_digest AND state = 'held' "
+    "AND position = :position"
+)
+COUNT_HELD = (
+    "SELECT count(*), coalesce(sum(CASE WHEN kind = 'poison' THEN 1 ELSE 0 END), 0) FROM siding_fate "
+    "WHERE flow = :flow AND key_digest = :key_digest AND state = 'held'"
+)
 
 INSERT_ANNOUNCEMENT = (
-    "INSERT INTO siding_announcement (flow, key_digest, hold_key, record) "
-    "VALUES (:flow, :key_digest, :hold_key, :record)"
+    "INSERT INTO siding_announcement (flow, key_digest, hold_key, record, at) "
+    "VALUES (:flow, :key_digest, :hold_key, :record, siding_now_ms())"
 )
 SELECT_DUE = (
     "SELECT sequence, hold_key, record FROM siding_announcement WHERE flow = :flow AND sequence > :after "
@@ -71,5 +81,28 @@ SELECT_DUE_OF_KEY = (
     "AND sequence > :after ORDER BY sequence LIMIT :most"
 )
 DELETE_ANNOUNCEMENT = "DELETE FROM siding_announcement WHERE sequence = :sequence"
+OLDEST_DUE = "SELECT min(at) FROM siding_announcement WHERE flow = :flow"
+
+SELECT_NOW = "SELECT siding_now_ms()"
+
+# Purging walks the fates by digest, window after window: no index more for what happens once an hour.
+PURGE_WINDOW = (
+    "SELECT max(id_digest) FROM (SELECT id_digest FROM siding_fate WHERE flow = :flow AND id_digest > :after "
+    "ORDER BY id_digest LIMIT :most) AS next_ones"
+)
+PURGE_FATES = (
+    "DELETE FROM siding_fate WHERE flow = :flow AND id_digest > :after AND id_digest <= :last "
+    "AND state <> 'held' AND at < :before "
+    "AND NOT EXISTS (SELECT 1 FROM siding_hold AS h WHERE h.flow = :flow AND h.key_digest = siding_fate.key_digest "
+    "AND h.quarantined) "
+    "AND NOT EXISTS (SELECT 1 FROM siding_fate AS derived WHERE derived.flow = :flow "
+    "AND derived.base_digest = siding_fate.id_digest)"
+)
+PURGE_HOLDS = (
+    "DELETE FROM siding_hold WHERE flow = :flow AND NOT quarantined AND floor < :before AND released < :before "
+    "AND next_position < :before "
+    "AND NOT EXISTS (SELECT 1 FROM siding_announcement AS due WHERE due.flow = :flow "
+    "AND due.key_digest = siding_hold.key_digest)"
+)
 
 SELECT_VERSION = "SELECT max(version) FROM siding_version"

@@ -26,77 +26,112 @@ class Transaction:
 
     def __init__(self, flow: str, connection: Any, execute: Execute, *, for_update: str) -> None:
         self.connection = connection
+        self.execute = execute
+        """Runs one statement of the kit's own, written like those in `statements`."""
         self._flow = flow
-        self._execute = execute
         self._for_update = for_update
 
     def lock(self, hold_key: bytes) -> Hold:
         """The row of the key, created if absent, locked until the end of the transaction."""
         key = self._key(hold_key)
-        rows, _ = self._execute(statements.SELECT_HOLD + self._for_update, key)
-        if not rows:
-            self._execute(statements.CREATE_HOLD, {**key, "hold_key": hold_key})
-            rows, _ = self._execute(statements.SELECT_HOLD + self._for_update, key)
+        rows, _ = self.execute(statements.SELECT_HOLD + self._for_update, key)
+        while not rows:  # purging may take a row away between the two
+            self.execute(statements.CREATE_HOLD, {**key, "hold_key": hold_key})
+            rows, _ = self.execute(statements.SELECT_HOLD + self._for_update, key)
         return _hold(rows[0])
 
-    def look(self, event_id: str, hold_key: bytes) -> tuple[Fate | None, bool]:
-        """The event's fate and whether the key is quarantined, in one statement and without a lock: a hint."""
-        rows, _ = self._execute(statements.LOOK, {**self._key(hold_key), "id_digest": _digest(event_id)})
-        quarantined, *fate = rows[0]
-        return (_fate(fate) if fate[0] is not None else None), bool(quarantined)
+    def look(self, event_id: str, hold_key: bytes) -> tuple[Fate | None, bool, bool]:
+        """The event's fate, whether the key is quarantined, and whether its events are to be left unfinished for now:
+        in one statement and without a lock, a hint."""
+        rows, _ = self.execute(statements.LOOK, {**self._key(hold_key), "id_digest": digest(event_id)})
+        quarantined, buffers, *fate = rows[0]
+        return (_fate(fate) if fate[0] is not None else None), bool(quarantined), bool(buffers)
+
+    def now_ms(self) -> int:
+        """The database's time, in milliseconds since 1970."""
+        rows, _ = self.execute(statements.SELECT_NOW, {})
+        return int(rows[0][0])
 
     def fate(self, event_id: str) -> Fate | None:
-        rows, _ = self._execute(statements.SELECT_FATE, {"flow": self._flow, "id_digest": _digest(event_id)})
+        rows, _ = self.execute(statements.SELECT_FATE, {"flow": self._flow, "id_digest": digest(event_id)})
         return _fate(rows[0]) if rows else None
 
     def held(self, hold_key: bytes, most: int) -> list[Fate]:
         """The first held events of the key, in order of position."""
-        rows, _ = self._execute(statements.SELECT_HELD, {**self._key(hold_key), "most": most})
+        rows, _ = self.execute(statements.SELECT_HELD, {**self._key(hold_key), "most": most})
         return [_fate(row) for row in rows]
 
-    def count_held(self, hold_key: bytes) -> int:
-        rows, _ = self._execute(statements.COUNT_HELD, self._key(hold_key))
-        return int(rows[0][0])
+    def held_at(self, hold_key: bytes, position: int) -> str | None:
+        """The id of the held event of the key at that position, if there is one."""
+        rows, _ = self.execute(statements.SELECT_HELD_AT, {**self._key(hold_key), "position": position})
+        return bytes(rows[0][0]).decode() if rows else None
+
+    def count_held(self, hold_key: bytes) -> tuple[int, int]:
+        """How many events of the key are held, and how many of them are poison."""
+        rows, _ = self.execute(statements.COUNT_HELD, self._key(hold_key))
+        held, poison = rows[0]
+        return int(held), int(poison)
 
     def save_hold(self, hold: Hold) -> None:
-        self._execute(statements.UPDATE_HOLD, {**self._key(hold.hold_key), **_hold_values(hold)})
+        self.execute(statements.UPDATE_HOLD, {**self._key(hold.hold_key), **_hold_values(hold)})
 
     def insert_fate(self, fate: Fate) -> None:
         """Insert the fate of an event that has none. Raises FateExists where one was committed meanwhile."""
-        _, changed = self._execute(statements.INSERT_FATE, self._fate_values(fate))
+        _, changed = self.execute(statements.INSERT_FATE, self._fate_values(fate))
         if changed != 1:
             raise FateExists(fate.event_id)
 
     def insert_fate_if_open(self, fate: Fate) -> bool:
         """Insert the fate if the key is not quarantined and the event has none yet, without a lock; whether it did."""
-        _, changed = self._execute(statements.INSERT_FATE_IF_OPEN, self._fate_values(fate))
+        _, changed = self.execute(statements.INSERT_FATE_IF_OPEN, self._fate_values(fate))
         return changed == 1
 
     def update_fate(self, fate: Fate) -> None:
-        self._execute(statements.UPDATE_FATE, self._fate_values(fate))
+        self.execute(statements.UPDATE_FATE, self._fate_values(fate))
 
     def announce(self, hold_key: bytes, wire: Wire) -> None:
         """Put a record in the outbox of the key."""
         header_fields = (field for name, value in wire.headers for field in (name.encode(), value))
         record = pack([wire.key, wire.value, *header_fields])
         values = {**self._key(hold_key), "hold_key": hold_key, "record": record}
-        self._execute(statements.INSERT_ANNOUNCEMENT, values)
+        self.execute(statements.INSERT_ANNOUNCEMENT, values)
 
     def due(self, hold_key: bytes | None, *, after: int = 0, most: int = 100) -> list[Due]:
         """What has to be published of the key, or of all keys, in order, behind the sequence number `after`."""
         bounds = {"flow": self._flow, "after": after, "most": most}
         if hold_key is None:
-            rows, _ = self._execute(statements.SELECT_DUE, bounds)
+            rows, _ = self.execute(statements.SELECT_DUE, bounds)
         else:
-            rows, _ = self._execute(statements.SELECT_DUE_OF_KEY, {**bounds, **self._key(hold_key)})
+            rows, _ = self.execute(statements.SELECT_DUE_OF_KEY, {**bounds, **self._key(hold_key)})
         return [Due(row[0], bytes(row[1]), _wire(bytes(row[2]))) for row in rows]
 
     def published(self, sequence: int) -> None:
         """Take an acknowledged record out of the outbox."""
-        self._execute(statements.DELETE_ANNOUNCEMENT, {"sequence": sequence})
+        self.execute(statements.DELETE_ANNOUNCEMENT, {"sequence": sequence})
+
+    def oldest_due(self) -> int | None:
+        """Since when the oldest record of the outbox waits (milliseconds since 1970); None where nothing does."""
+        rows, _ = self.execute(statements.OLDEST_DUE, {"flow": self._flow})
+        return None if rows[0][0] is None else int(rows[0][0])
+
+    def purge_fates(self, *, before: int, after: bytes, most: int) -> tuple[int, bytes | None]:
+        """Forget settled events that were decided before that time, among the next `most` fates behind the digest
+        `after`; how many, and the digest to go on behind (None: that was all)."""
+        window = {"flow": self._flow, "after": after}
+        rows, _ = self.execute(statements.PURGE_WINDOW, {**window, "most": most})
+        if rows[0][0] is None:
+            return 0, None
+        last = bytes(rows[0][0])
+        _, gone = self.execute(statements.PURGE_FATES, {**window, "last": last, "before": before})
+        return gone, last
+
+    def purge_holds(self, *, before: int) -> int:
+        """Forget the keys that are not quarantined and whose tokens and positions are older than that time."""
+        _, gone = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
+        return gone
 
     def version(self) -> int:
-        rows, _ = self._execute(statements.SELECT_VERSION, {})
+        rows, _ = self.execute(statements.SELECT_VERSION, {})
         return int(rows[0][0] or 0)
 
     def _key(self, hold_key: bytes) -> dict[str, Any]:
@@ -106,7 +141,7 @@ class Transaction:
         values = {name: getattr(fate, name) for name in statements.FATE_COLUMNS.split(", ") if hasattr(fate, name)}
         return values | {
             **self._key(fate.hold_key),
-            "id_digest": _digest(fate.event_id),
+            "id_digest": digest(fate.event_id),
             "event_id": fate.event_id.encode(),
             "source_topic": fate.source.topic,
             "source_partition": fate.source.partition,
@@ -115,7 +150,8 @@ class Transaction:
         }
 
 
-def _digest(event_id: str) -> bytes:
+def digest(event_id: str) -> bytes:
+    """Under what a fate is found: SHA-256 of the id, which may be long."""
     return hashlib.sha256(event_id.encode()).digest()
 
 
@@ -127,6 +163,7 @@ def _hold_values(hold: Hold) -> dict[str, Any]:
         "released": hold.released,
         "released_position": hold.released_position,
         "next_position": hold.next_position,
+        "buffer_until": hold.buffer_until,
     }
 
 

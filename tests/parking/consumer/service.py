@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parking import wire
+from parking.consumer.effect import Effect
 from parking.consumer.event import Event
 from parking.consumer.flow import Flow
 from parking.consumer.gate import Gate
@@ -70,14 +71,16 @@ class Service:
     def __init__(
         self, ledger: Ledger, log: Log, flow: Flow = FLOW, *, mark: str, attempts: int = 3, now: Callable[[], int]
     ) -> None:
-        self.ledger, self.log, self.flow, self.now = ledger, log, flow, now
+        self.ledger, self.log, self.flow = ledger, log, flow
+        self.now = lambda: now() + int(1000 * sum(self.waited))
         self.waited: list[float] = []
         self.seen: list[Event] = []
         self.fails: dict[bytes | None, Any] = {}
         self.meanwhile: Callable[[Event], None] = lambda event: None
-        self.gate = Gate(flow, ledger, now)
+        self.gate = Gate(flow, ledger, self.now)
         self.outbox = Outbox(flow.name, ledger, log)
-        self.process = Process(self.gate, self.outbox, self.handler, Retries(attempts=attempts), now)
+        retries = Retries(attempts=attempts)
+        self.process = Process(self.gate, self.outbox, self.handler, retries, self.now, chance=lambda: 1.0)
         self._insert = f"INSERT INTO effect (event_id, value, token) VALUES ({mark}, {mark}, {mark})"
 
     def handler(self, event: Event) -> Callable[[Any], None]:
@@ -96,11 +99,15 @@ class Service:
             self.seen.append(event)
             return returned
 
-        self.process._handler = handler
+        self.process._trying.handler = handler
 
     def write(self, event: Event) -> Callable[[Any], None]:
         value = None if event.value is None else event.value.decode()
         return lambda connection: connection.execute(self._insert, [event.event_id, value, event.token])
+
+    def process_effect(self, event: Event) -> Effect:
+        """What the handler decides of an event, for a test that carries it through the gate itself."""
+        return Effect(self.write(event))
 
     def take(self, *records: Record) -> None:
         """Process the records, one after the other, as far as their offsets may move."""

@@ -1,5 +1,6 @@
 """The ledger's tables, and what is said where the database cannot be used."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +12,18 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from parking.consumer.errors import Unavailable
-from parking.consumer.ledger.ledger import Ledger, schema
+from parking.consumer.ledger.__main__ import main
+from parking.consumer.ledger.ledger import Ledger, statements_of
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from tests.parking.consumer.service import FLOW, Log, Service, source
 
+OLD_FATE = """
+INSERT INTO siding_fate (flow, id_digest, event_id, state, key_digest, hold_key, source_topic, source_partition,
+    source_offset, source_timestamp, content, source_fingerprint, fingerprint, result, at)
+SELECT 'f', CAST('1' AS text), CAST('e' AS text), 'applied', CAST('2' AS text), CAST('k' AS text), 's', 0, 0, 0,
+    CAST('3' AS text), CAST('4' AS text), CAST('5' AS text), CAST('{}' AS text), 0
+"""
 ODD_KEYS = [b"", b"\x00", b"\xff\xfe", "Schlüssel".encode(), b"k" * 100_000]
 
 
@@ -38,16 +46,40 @@ def test_tables_of_another_version_are_not_used(make_ledger: Callable[[], Ledger
     ledger.prepare()
     with ledger.transaction("") as transaction:
         transaction.connection.execute("INSERT INTO siding_version (version) VALUES (99)")
-    with pytest.raises(Unavailable, match="of version 99, version 1 is needed"):
+    with pytest.raises(Unavailable, match="of version 99, version 2 is needed"):
         ledger.check()
 
 
-def test_users_may_run_the_schema_files_themselves(make_ledger: Callable[[], Ledger]) -> None:
+def test_users_may_run_the_schema_files_themselves(
+    make_ledger: Callable[[], Ledger], capsys: pytest.CaptureFixture[str]
+) -> None:
     ledger = make_ledger()
     with ledger.transaction("") as transaction:
-        for statement in schema(ledger.schema, 1).split(";\n"):
+        for statement in statements_of(ledger.schema, 1):
+            transaction.connection.execute(statement)
+    with pytest.raises(Unavailable, match=rf"of version 1, .*ledger {ledger.schema} --from 1"):
+        ledger.check()
+    main([ledger.schema, "--from", "1"])
+    printed = capsys.readouterr().out
+    with ledger.transaction("") as transaction:
+        for statement in filter(str.strip, re.sub("--.*", "", printed).split(";")):
             transaction.connection.execute(statement)
     ledger.check()
+
+
+def test_what_version_1_kept_as_result_is_evidence_now(make_ledger: Callable[[], Ledger], log: Log) -> None:
+    ledger = make_ledger()
+    with ledger.transaction("") as transaction:
+        for version in (1, 2):
+            if version == 2:
+                transaction.connection.execute(
+                    OLD_FATE.replace("AS text", "AS blob" if ledger.schema == "sqlite" else "AS bytea")
+                )
+            for statement in statements_of(ledger.schema, version):
+                transaction.connection.execute(statement)
+    with ledger.transaction("f") as transaction:
+        row = transaction.connection.execute("SELECT result, evidence FROM siding_fate").fetchone()
+    assert (row[0], bytes(row[1])) == (None, b"{}")
 
 
 def test_a_wrong_password_is_one_clear_line_and_recovers(postgres: str) -> None:

@@ -64,7 +64,7 @@ def releasing_by_a_counter(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(SourceGate, "_park", counting_park)
     patch.setattr(ReplayGate, "_announce", counting_announce)
-    patch.setattr(Transaction, "count_held", lambda *_: max(counter[0], 0))
+    patch.setattr(Transaction, "count_held", lambda *_: (max(counter[0], 0), 0))
     patch.setattr(World, "__init__", _resetting(counter, World.__init__))
 
 

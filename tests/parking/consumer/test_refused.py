@@ -30,7 +30,11 @@ def parked(service: Service, log: Log) -> Announcement:
         ({"hold_key": b"k", "key": None}, "hold key: not what the key rule"),
         ({"value": b"forged"}, "fingerprint: not that of the record"),
         ({"headers": ()}, "fingerprint: not that of the record"),
-        ({"action": names.HOLD, "position": 5, "kind": "held"}, "does not know hold records"),
+        ({"action": names.HOLD, "position": 5, "value": b"forged"}, "fingerprint: not that of the record"),
+        ({"action": names.HOLD, "position": 5, "hold_key": b"other"}, "hold key: not what the key rule"),
+        ({"action": names.HOLD, "position": 5, "kind": "odd"}, "kind: expected poison or held"),
+        ({"action": names.HOLD, "position": 2**63 - 1, "kind": "held"}, "position: expected a number up to"),
+        ({"action": names.HOLD, "position": 5, "attempt_number": 2**31}, "attempt number: expected at most"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(

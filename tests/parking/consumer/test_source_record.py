@@ -142,6 +142,6 @@ def test_evidence_of_a_success_is_kept(service: Service, log: Log) -> None:
     with service.ledger.transaction("disputes") as transaction:
         fate = transaction.fate("e1")
     assert fate is not None
-    assert fate.result == b'{"model":"m2"}'
+    assert fate.evidence == b'{"model":"m2"}'
     assert fate.kind is None
     assert names.POISON not in log.said

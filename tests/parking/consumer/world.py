@@ -20,7 +20,7 @@ from parking.consumer.ledger.rows import Fate, Hold
 from parking.consumer.ledger.statements import FATE_COLUMNS, HOLD_COLUMNS
 from parking.consumer.ledger.transaction import Transaction, _fate, _hold
 from parking.consumer.outbox import Outbox
-from parking.consumer.step import Done, Work
+from parking.consumer.step import Done, Later, Work
 from parking.fingerprint import fingerprint
 from parking.record import Record
 from parking.wire import Announcement, Command, Outcome, names
@@ -129,7 +129,9 @@ class World:
 
     def _ways_of(self, number: int, owner: Owner) -> list[tuple[str, Callable[[], None]]]:
         ways: list[tuple[str, Callable[[], None]]] = []
-        if owner.running is not None:
+        if isinstance(owner.running, Later):
+            ways.append((f"{number} looks again, the buffer is over", lambda: self.look_again(owner)))
+        elif owner.running is not None:
             ways += [(f"{number} handler succeeds", lambda: self.end(owner, fails=False))] * 2
             if self.failures:
                 ways.append((f"{number} handler fails", lambda: self.end(owner, fails=True)))
@@ -149,6 +151,12 @@ class World:
     def end(self, owner: Owner, *, fails: bool) -> None:
         work, owner.running = owner.running, None
         self.go_on(owner, self.result(work, fails=fails))
+
+    def look_again(self, owner: Owner) -> None:
+        with self.ledger.transaction(FLOW.name) as transaction:
+            transaction.execute("UPDATE siding_hold SET buffer_until = NULL", {})
+        later, owner.running = owner.running, None
+        self.go_on(owner, later.again())
 
     def result(self, work: Any, *, fails: bool) -> Any:
         if not isinstance(work, Work):
