@@ -22,6 +22,8 @@ class Reading:
     another; `error_class` is the first class that is no wrapper, `error_message` the text as it came; `attempts` are
     deliveries made so far; `original_key` and `original_value` stand only where the record's own bytes are a wrapping
     to be undone; `derived` names the fields that were taken from elsewhere than a header of their own.
+    `root_cause_from_stack` is of Java stacks only, `root_cause` of all languages. `not_original` says why what a
+    replay would send is not, or may not be, what the consumer had been given; empty where it is.
     """
 
     framework: str
@@ -41,6 +43,7 @@ class Reading:
     origin_offset: int | None = None
     error_class_outer: str | None = None
     root_cause_from_stack: str | None = None
+    root_cause: str | None = None
     failed_at_ms: int | None = None
     first_failed_at_ms: int | None = None
     component: str | None = None
@@ -50,6 +53,7 @@ class Reading:
     payload_missing: bool | None = None
     position_may_be_earlier_pass: bool | None = None
     derived: tuple[str, ...] = ()
+    not_original: str = ""
     validation_errors: tuple[ValidationError, ...] = ()
     error_group: bytes | None = None
     token: int | None = None
@@ -57,6 +61,8 @@ class Reading:
 
     original_headers: Headers = field(default=(), repr=False)
     """The record's headers without those of the failure: what a replay sends."""
+    unwrapped: tuple[bytes | None, bytes | None] | None = field(default=None, repr=False)
+    """Key and value of the event where the record's own are a wrapping, null ones too; else see `content`."""
     packed_headers: bytes | None = field(default=None, repr=False)
     """The same as `parking.headers.pack` has it, where that was needed anyway."""
     tries: tuple[Attempt, ...] = field(default=(), repr=False)
@@ -65,6 +71,13 @@ class Reading:
     """All that a record of our own says."""
     doubts: tuple[str, ...] = ()
     """What was lost or could not be read on the way, one sentence each."""
+
+    def content(self, record: Record) -> tuple[bytes | None, bytes | None]:
+        """Key and value as a replay sends them: the record's own bytes, where they are not a wrapping to be undone."""
+        if self.unwrapped is not None:
+            return self.unwrapped
+        key = record.key if self.original_key is None else self.original_key
+        return key, record.value if self.original_value is None else self.original_value
 
     def shown(self) -> dict[str, Any]:
         """The reading as JSON members: bytes as base64 or hex, all names present, `doubts` last."""
@@ -91,7 +104,7 @@ def unattributed(record: Record, event_id: str) -> Reading:
     return Reading(UNATTRIBUTED, UNKNOWN, event_id, original_headers=record.headers)
 
 
-_NOT_SHOWN = frozenset(("original_headers", "packed_headers", "tries", "wire"))
+_NOT_SHOWN = frozenset(("original_headers", "unwrapped", "packed_headers", "tries", "wire"))
 
 
 def _b64(data: bytes | None) -> str | None:

@@ -1,0 +1,58 @@
+"""Symfony Messenger, PHP, with a Kafka transport (dlq formats, §5): stamps of an envelope, a JSON list in each header.
+
+The last element is the newest. Every message has stamps; those of a failure are the three that are read here.
+"""
+
+import json
+from typing import Any
+
+from parking.dialects import causes, dead_letter, json_members, times, topics
+from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
+from parking.record import Record
+
+FRAMEWORK = "symfony-messenger"
+
+_PREFIX = "X-Message-Stamp-Symfony\\Component\\Messenger\\Stamp\\"
+_DETAILS, _REDELIVERY, _FAILED = (
+    f"{_PREFIX}{name}Stamp" for name in ("ErrorDetails", "Redelivery", "SentToFailureTransport")
+)
+_OF_A_FAILURE = frozenset((_DETAILS, _REDELIVERY, _FAILED, f"{_PREFIX}DelayStamp"))
+_LONGEST = 1024 * 1024
+
+
+def reads(record: Record) -> bool:
+    return any(record.has(name) for name in (_DETAILS, _REDELIVERY, _FAILED))
+
+
+def failure_header(name: str) -> bool:
+    """Whether a header was added when the event failed: kept, its tries would be used up already."""
+    return name in _OF_A_FAILURE
+
+
+def read(record: Record) -> Reading:
+    details, again, failed = (_newest(record.last(name)) for name in (_DETAILS, _REDELIVERY, _FAILED))
+    retries = json_members.number(again.get("retryCount"))
+    waits = not record.has(_FAILED) and topics.is_retry(record.topic)
+    return dead_letter.of(
+        FRAMEWORK,
+        record,
+        failure_header,
+        dead_letter.NOWHERE,
+        causes.fields(
+            [json_members.text(details.get("exceptionClass"))], json_members.text(details.get("exceptionMessage"))
+        ),
+        kind=RETRY_PENDING if waits else DEAD_LETTER,
+        attempts=None if retries is None else retries + 1,
+        failed_at_ms=times.iso(json_members.text(again.get("redeliveredAt"))),
+        component=json_members.text(failed.get("originalReceiverName")),
+    )
+
+
+def _newest(value: bytes | None) -> dict[str, Any]:
+    """The last element of the list; empty where it is none."""
+    try:
+        stamps = json.loads(value) if value and len(value) < _LONGEST else None
+    except (ValueError, RecursionError):
+        return {}
+    last = stamps[-1] if isinstance(stamps, list) and stamps else None
+    return last if isinstance(last, dict) else {}
