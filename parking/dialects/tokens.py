@@ -16,9 +16,7 @@ LONGEST = 100
 """Letters of a name that is looked at."""
 
 _NO_LETTER = re.compile(r"[^a-z]+")
-_SOURCE = (
-    r"(?:original|origin|orig|source|src|consumed|failed|input|incoming)(?:kafka|message|record|event)?"
-)
+_SOURCE = r"(?:original|origin|orig|source|src|consumed|failed|input|incoming)(?:kafka|message|record|event)?"
 _ERROR = r"(?:error|err|exception|failure|fault|reject(?:ion)?|deadletter(?:ing)?)"
 _PATTERNS = {
     TOPIC: (rf"{_SOURCE}topic(?:name)?",),

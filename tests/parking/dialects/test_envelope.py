@@ -63,6 +63,7 @@ def test_broken_json_has_no_members(value):
 
 def test_members_survive_what_python_and_javascript_write():
     found = envelope.members(b'{"n": %s, "nan": NaN, "big": 1e400, "half": "\\ud800"}' % (b"9" * 5000))
+    assert found is not None
     assert found["half"] == "\ud800"
     assert found["n"] != found["n"]
 
