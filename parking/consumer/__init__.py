@@ -4,20 +4,28 @@ See docs/consumer-kit.md for an example that runs.
 """
 
 from parking.attempt import ValidationError
-from parking.consumer.consumer import Consumer
+from parking.consumer.breaker import Breaker
+from parking.consumer.consumer import KeyedConsumer
+from parking.consumer.dependency import Dependency
 from parking.consumer.effect import Effect
-from parking.consumer.errors import Poison, RateLimited, Unavailable
+from parking.consumer.errors import Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
+from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.tries import Retries
 
 __all__ = [
-    "Consumer",
+    "SERIAL",
+    "Breaker",
+    "Dependency",
     "Effect",
     "Event",
     "Flow",
+    "Invalid",
+    "KeyedConsumer",
+    "Limits",
     "Poison",
     "PostgresLedger",
     "RateLimited",

@@ -1,65 +1,77 @@
 """The loop around a service's handler: Kafka in, gate, Kafka out, offset last."""
 
+import inspect
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from parking import topics
+from parking.consumer.coroutines import Coroutines
+from parking.consumer.dependency import Dependency
+from parking.consumer.dispatch import Dispatch
 from parking.consumer.errors import Interrupted, Unavailable
 from parking.consumer.flow import Flow
 from parking.consumer.gate import Gate
 from parking.consumer.insist import Insist
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.limits import Limits
 from parking.consumer.outbox import Outbox
+from parking.consumer.partitions import Partitions
 from parking.consumer.process import Process
 from parking.consumer.publisher import KafkaPublisher
+from parking.consumer.schedule import Schedule
 from parking.consumer.subscription import Subscription
-from parking.consumer.tries import Handler, Retries
-from parking.consumer.worker import Worker
+from parking.consumer.sweeper import Sweeper
+from parking.consumer.tries import AnyHandler, Retries
+from parking.consumer.workers import Workers
 
 log = logging.getLogger("parking.consumer")
-SWEEP_SECONDS = 10.0
+TURN = 0.1
+"""Seconds that a turn of the loop waits for records: what is finished is committed at least as often."""
 
 
-class Consumer:
-    """Consumes the source and the replay topic of one flow, one event at a time.
+class KeyedConsumer:
+    """Consumes the source and the replay topic of one flow: parallel across hold keys, in order within each.
 
     `handler(event)` decides and returns an Effect, a function that writes on the ledger's connection, or None; it may
-    raise Poison, RateLimited or anything else. `kafka` are librdkafka client settings (bootstrap.servers, security).
+    raise Poison, Invalid, RateLimited or anything else. It runs on threads, or on an event loop if it is `async def`.
+    `kafka` are librdkafka client settings (bootstrap.servers, security).
     """
 
     def __init__(
         self,
         flow: Flow,
         ledger: Ledger,
-        handler: Handler,
+        handler: AnyHandler,
         *,
         kafka: Mapping[str, Any],
         retries: Retries = Retries(),  # noqa: B008 -- frozen
-        stop_within: float = 30.0,
+        limits: Limits = Limits(),  # noqa: B008 -- frozen
+        dependencies: Sequence[Dependency] = (),
     ) -> None:
         self._flow = flow
         self._ledger = ledger
         self._kafka = dict(kafka)
-        self._stop_within = stop_within
+        self._limits = limits
+        self._handler = handler
         self._stopping = threading.Event()
         self._publisher = KafkaPublisher(self._kafka, flow.parking_topic)
         self._outbox = Outbox(flow.name, ledger, self._publisher)
-        self._process = Process(Gate(flow, ledger), self._outbox, handler, retries)
+        self._process = Process(Gate(flow, ledger), self._outbox, handler, retries, dependencies=dependencies)
 
     def stop(self) -> None:
-        """Ask the loop to end after the event at hand; an event that only waits is left unfinished."""
+        """Ask the loop to end after what is being handled; an event that only waits is left unfinished."""
         self._stopping.set()
 
     def run(self) -> None:
         """Consume until `stop`, SIGTERM or SIGINT. What is unavailable is waited for, and said in one line."""
         with _signals(self.stop):
             try:
-                Insist(self._wait)(self._check)
+                Insist().until_it_works(self._check, self._wait)
                 self._consume()
             except Interrupted:
                 log.info("flow %s: stopped before it began", self._flow.name)
@@ -78,32 +90,61 @@ class Consumer:
             raise Unavailable("; ".join(found))
 
     def _consume(self) -> None:
-        worker = Worker(f"siding {self._flow.name}")
-        subscription = Subscription(self._kafka, self._flow, self._stopping)
+        dispatch = Dispatch(Schedule(per_partition=self._limits.per_partition, overall=self._limits.overall))
+        sweeper = Sweeper(self._outbox, self._stopping)
+        partitions = Partitions(self._flow, dispatch, self._limits, self._process.course, sweeper.soon)
+        subscription = Subscription(self._kafka, self._flow, partitions)
+        self._start_work(dispatch)
         log.info("flow %s: consuming %s and %s", self._flow.name, self._flow.source_topic, self._flow.replay_topic)
         try:
-            while not self._stopping.is_set():
-                self._next(subscription, worker)
+            while not self._stopping.is_set() and dispatch.broken is None:
+                self._turn(subscription, partitions, dispatch)
+            self._finish(subscription, dispatch)
         finally:
+            dispatch.end()
             subscription.close()
-            worker.end()
             self._publisher.close()
             self._ledger.close()
             log.info("flow %s: stopped", self._flow.name)
+        if dispatch.broken is not None:
+            raise dispatch.broken
 
-    def _next(self, subscription: Subscription, worker: Worker) -> None:
-        if subscription.sweep_is_due(SWEEP_SECONDS):
-            sweep = worker.start(partial(Insist(self._wait), self._outbox.publish))
-            subscription.until(sweep, within=self._stop_within)
-        taken = subscription.next(timeout=0.5)
-        if taken is not None:
-            work = worker.start(partial(self._process, taken.record, taken.wait))
-            if subscription.until(work, within=self._stop_within):
-                subscription.finished(taken)
+    def _start_work(self, dispatch: Dispatch) -> None:
+        name = f"siding {self._flow.name}"
+        if is_async(self._handler):
+            Coroutines(dispatch, name)
+        else:
+            Workers(dispatch, self._limits.overall, name)
+
+    def _turn(self, subscription: Subscription, partitions: Partitions, dispatch: Dispatch) -> None:
+        partitions.put(subscription.read(TURN))
+        subscription.commit(dispatch.positions())
+        subscription.pause(partitions.full(subscription.places))
+
+    def _finish(self, subscription: Subscription, dispatch: Dispatch) -> None:
+        """Let what is being handled end, within the limit; we stay a member of the group meanwhile."""
+        dispatch.end()
+        deadline = time.monotonic() + self._limits.stop
+        while dispatch.running and time.monotonic() < deadline:
+            subscription.pause(subscription.places)
+            subscription.read(TURN / 10)  # keeps us a member; what comes now is read again by whoever comes next
+            subscription.commit(dispatch.positions())
+        if dispatch.running:
+            log.warning(
+                "%d handlers did not end within %.0f s; their events are left unfinished",
+                dispatch.running,
+                self._limits.stop,
+            )
 
     def _wait(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
             raise Interrupted
+
+
+def is_async(handler: object) -> bool:
+    """Whether calling the handler gives a coroutine."""
+    call = handler if inspect.isroutine(handler) else vars(type(handler)).get("__call__")
+    return inspect.iscoroutinefunction(call)
 
 
 @contextmanager

@@ -31,13 +31,31 @@ class Poison(Exception):
         self.evidence = evidence
 
 
+class Invalid(Poison):
+    """Raised by a handler or a validator: these validation errors keep the event from ever succeeding as it is."""
+
+    def __init__(
+        self,
+        validation_errors: Iterable[ValidationError],
+        message: str = "",
+        *,
+        error_type: str | None = None,
+        evidence: Mapping[str, Any] | None = None,
+    ) -> None:
+        errors = tuple(validation_errors)
+        count = "1 validation error" if len(errors) == 1 else f"{len(errors)} validation errors"
+        super().__init__(message or count, error_type=error_type, validation_errors=errors, evidence=evidence)
+
+
 class RateLimited(Exception):
     """Raised by a handler: not now. The event waits `retry_after` seconds (at most a day), keeps its place and spends
-    no attempt.
+    no attempt; so does every event that needs the same dependency: the one that is named here, else the first one that
+    the event needs, else the whole flow.
     """
 
-    def __init__(self, retry_after: float, message: str = "rate limited") -> None:
+    def __init__(self, retry_after: float, message: str = "rate limited", *, dependency: str | None = None) -> None:
         super().__init__(message)
+        self.dependency = dependency
         self.retry_after = min(float(retry_after), LONGEST_WAIT) if retry_after > 0 else 0.0
 
 

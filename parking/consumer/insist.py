@@ -1,9 +1,11 @@
 """Trying again while ledger or broker are unavailable, and saying so once."""
 
 import logging
-from collections.abc import Callable
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
 
+from parking.consumer.ask import Call, Course, Handle, Wait, advance
 from parking.consumer.errors import Unavailable
 
 T = TypeVar("T")
@@ -11,26 +13,53 @@ log = logging.getLogger("parking.consumer")
 
 
 class Insist:
-    """Calls until it works. The first failure of a kind is one line in the log, and so is the recovery."""
+    """Asks until it works. The first failure of a kind is one line in the log, and so is the recovery.
 
-    def __init__(self, wait: Callable[[float], None], *, first: float = 0.2, longest: float = 5.0) -> None:
-        self._wait = wait
+    Shared by all records that may meet the same trouble at once. Safe for threads.
+    """
+
+    def __init__(self, *, first: float = 0.2, longest: float = 5.0) -> None:
         self._first = first
         self._longest = longest
+        self._said = ""
+        self._lock = threading.Lock()
 
-    def __call__(self, call: Callable[[], T]) -> T:
-        """What `call` returns once it does. `wait` may raise Interrupted."""
-        pause, said = self._first, ""
+    def ask(self, what: Call | Handle) -> Generator[Call | Handle | Wait, Any, Any]:
+        """The part of a course that gives what `what` answers, once it does."""
+        pause, failed = self._first, False
         while True:
             try:
-                result = call()
+                answer = yield what
             except Unavailable as error:
-                if str(error) != said:
-                    said = str(error)
-                    log.error("%s; trying again", said)
-                self._wait(pause)
+                failed = True
+                self._trouble(str(error))
+                yield Wait(pause)
                 pause = min(pause * 2, self._longest)
             else:
-                if said:
-                    log.warning("works again: %s", said.partition(":")[0])
-                return result
+                if failed:
+                    self._works()
+                return answer
+
+    def until_it_works(self, call: Callable[[], T], wait: Callable[[float], None]) -> T:
+        """What `call` returns once it does. `wait` sleeps, and may raise Interrupted."""
+        answers: list[T] = []
+
+        def course() -> Course:
+            answers.append((yield from self.ask(Call(call))))
+
+        running = course()
+        while (pause := advance(running)) is not None:
+            wait(pause.seconds)
+        return answers[0]
+
+    def _trouble(self, line: str) -> None:
+        with self._lock:
+            new, self._said = line != self._said, line
+        if new:
+            log.error("%s; trying again", line)
+
+    def _works(self) -> None:
+        with self._lock:
+            said, self._said = self._said, ""
+        if said:
+            log.warning("works again: %s", said.partition(":")[0])

@@ -6,6 +6,7 @@ from parking.consumer.ledger.ledger import Ledger
 from parking.wire import Wire
 
 BATCH = 100
+NEWEST = "SELECT max(sequence) FROM siding_announcement WHERE flow = :flow"
 
 
 class Publisher(Protocol):
@@ -23,19 +24,30 @@ class Outbox:
         self._ledger = ledger
         self._publisher = publisher
 
-    def publish(self, hold_key: bytes | None = None) -> int:
-        """Publish all that is due of the key, or of all keys, in order; how many records. Raises Unavailable."""
+    def publish(self, hold_key: bytes | None = None, *, upto: int | None = None) -> int:
+        """Publish what is due of the key, or of all keys (up to that sequence number), in order; how many records.
+
+        Raises Unavailable.
+        """
         after = count = 0
         while True:
             with self._ledger.transaction(self._flow, write=False) as transaction:
                 due = transaction.due(hold_key, after=after, most=BATCH)
             for record in due:
+                if upto is not None and record.sequence > upto:
+                    return count
                 self._publisher.publish(record.hold_key, record.wire)
                 with self._ledger.transaction(self._flow, write=False) as transaction:
                     transaction.published(record.sequence)
                 after, count = record.sequence, count + 1
             if len(due) < BATCH:
                 return count
+
+    def newest(self) -> int:
+        """The highest sequence number of what is due; 0 if nothing is. Raises Unavailable."""
+        with self._ledger.transaction(self._flow, write=False) as transaction:
+            rows, _ = transaction.execute(NEWEST, {"flow": self._flow})
+        return int(rows[0][0] or 0)
 
     def refuse(self, hold_key: bytes, wire: Wire) -> None:
         """Publish an answer that decides nothing and therefore is in no ledger. Raises Unavailable."""

@@ -1,20 +1,16 @@
-"""The partitions that this process owns: polling that never stops, offsets that move only past finished records."""
+"""Membership of the flow's consumer group: reading that never stops, offsets that move only past finished records."""
 
 import logging
-import threading
-import time
-from collections import deque
-from collections.abc import Mapping
-from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import confluent_kafka
-from confluent_kafka import KafkaError, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from parking.consumer.errors import Interrupted
 from parking.consumer.flow import Flow
 from parking.consumer.messages import record
+from parking.consumer.schedule import Place
 from parking.record import Record
 
 log = logging.getLogger("parking.consumer")
@@ -22,136 +18,155 @@ log = logging.getLogger("parking.consumer")
 _ALWAYS = {
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
+    "enable.partition.eof": True,  # tells how far a partition goes where no record is: transaction markers, compaction
     "auto.offset.reset": "earliest",  # a new partition or a replay may begin before we look at it for the first time
     "allow.auto.create.topics": False,
 }
-_USUALLY = {"partition.assignment.strategy": "cooperative-sticky", "log_level": 2}
-SHORT = 0.3
-"""Seconds that an event may take before fetching is paused; a rebalance waits as long."""
-
-Place = tuple[str, int]
+_USUALLY = {
+    "partition.assignment.strategy": "cooperative-sticky",
+    "log_level": 2,
+    "queued.max.messages.kbytes": 16_384,  # what the library reads ahead, for all partitions together
+}
+MOST = 500
+"""Records that are taken over at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A record that is being processed."""
+class Reached:
+    """The end of a partition: the next record has at least this offset."""
 
-    record: Record
-    given_up: threading.Event = field(default_factory=threading.Event)
+    place: Place
+    offset: int
 
-    @property
-    def place(self) -> Place:
-        return self.record.topic, self.record.partition
 
-    def wait(self, seconds: float) -> None:
-        """Sleep; raises Interrupted when the process stops or has lost the partition."""
-        if self.given_up.wait(seconds):
-            raise Interrupted
+class Owner(Protocol):
+    """Who works on the records of the partitions that are ours. Called while `read` or `close` runs."""
+
+    def assigned(self, places: list[Place]) -> None:
+        """These partitions are ours now."""
+
+    def revoked(self, places: list[Place]) -> Mapping[Place, int]:
+        """They go to somebody else: end the work on them, within a bound; up to where they are finished."""
+
+    def lost(self, places: list[Place]) -> None:
+        """They are somebody else's already: nothing of them may be committed."""
 
 
 class Subscription:
-    """Membership of the flow's consumer group in its source and replay topic. For one thread."""
+    """The flow's source and replay topic, as one member of its group. For one thread."""
 
-    def __init__(self, settings: Mapping[str, Any], flow: Flow, stopping: threading.Event) -> None:
-        self._stopping = stopping
-        self._owned: set[Place] = set()
-        self._waiting: deque[Record] = deque()
-        self._taken: Taken | None = None
+    def __init__(self, settings: Mapping[str, Any], flow: Flow, owner: Owner) -> None:
+        self._owner = owner
+        self._committed: dict[Place, int] = {}
+        self._committing = False
+        self._paused: set[Place] = set()
         self._said = ""
-        self._swept = 0.0
+        usually = {**_USUALLY, **settings}
+        if usually.get("group.protocol") == "consumer":
+            del usually["partition.assignment.strategy"]  # in the newer protocol the broker assigns
         self._consumer = confluent_kafka.Consumer(
-            {**_USUALLY, **settings, **_ALWAYS, "group.id": flow.consumer_group, "error_cb": self._trouble}
+            {**usually, **_ALWAYS, "group.id": flow.consumer_group, "error_cb": self._trouble, "on_commit": self._done}
         )
         self._consumer.subscribe(
             [flow.source_topic, flow.replay_topic],
             on_assign=self._assigned,
             on_revoke=self._revoked,
-            on_lost=self._revoked,
+            on_lost=self._lost,
         )
 
-    def next(self, timeout: float) -> Taken | None:
-        """The next record to process, or None if there is none within `timeout` seconds."""
-        if not self._waiting:
-            self._poll(timeout)
-        if not self._waiting:
-            return None
-        self._taken = Taken(self._waiting.popleft())
-        return self._taken
+    @property
+    def places(self) -> list[Place]:
+        """The partitions that are ours."""
+        return list(self._committed)
 
-    def until(self, work: "Future[None]", *, within: float) -> bool:
-        """Keep polling until `work` is done; whether it finished. Raises what it raised.
+    def read(self, timeout: float) -> list[Record | Reached]:
+        """What there is, or comes within `timeout` seconds."""
+        first = self._consumer.poll(timeout)
+        if first is None:
+            return []
+        messages = [first, *self._consumer.consume(MOST - 1, 0)]
+        return [read for message in messages if (read := self._read(message)) is not None]
 
-        While it runs long, fetching is paused. When the process stops, it has `within` seconds to end.
-        """
-        if not wait([work], SHORT).done:
-            self._while_it_runs(work, within)
-        self._taken, taken = None, self._taken
-        if not work.done():
-            log.warning("a handler did not end within %.0f s; its event is left unfinished", within)
-            return False
-        try:
-            work.result()
-        except Interrupted:
-            return False
-        return taken is not None
+    def commit(self, positions: Mapping[Place, int]) -> None:
+        """Commit how far the partitions are finished, where that has changed; the answer comes during a `read`."""
+        if not self._committing and (offsets := self._changed(positions)):
+            self._committing = True
+            try:
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+            except KafkaException as error:
+                self._done(error.args[0], [])
 
-    def finished(self, taken: Taken) -> None:
-        """Move the offset past a record, if its partition is still ours."""
-        if taken.place in self._owned:
-            place = TopicPartition(*taken.place, taken.record.offset + 1)
-            self._consumer.commit(offsets=[place], asynchronous=True)
-
-    def sweep_is_due(self, every: float) -> bool:
-        """Whether the outbox should be looked through: at start, after a rebalance, and when nothing else is to do."""
-        due = not self._waiting and time.monotonic() >= self._swept + every
-        if due:
-            self._swept = time.monotonic()
-        return due
+    def pause(self, places: Iterable[Place]) -> None:
+        """Read only what is not paused."""
+        paused = set(places) & set(self._committed)
+        for change, call in (
+            (paused - self._paused, self._consumer.pause),
+            (self._paused - paused, self._consumer.resume),
+        ):
+            if change:
+                call([TopicPartition(*place) for place in change])
+        self._paused = paused
 
     def close(self) -> None:
-        """Leave the group; what is finished is committed."""
+        """Leave the group, after the owner has given up what is ours."""
         self._consumer.close()
 
-    def _while_it_runs(self, work: "Future[None]", within: float) -> None:
-        deadline: float | None = None
-        while not work.done() and (deadline is None or time.monotonic() < deadline):
-            if self._stopping.is_set() and deadline is None:
-                deadline = time.monotonic() + within
-                self._give_up()
-            self._consumer.pause(self._consumer.assignment())
-            self._poll(0.0)
-            wait([work], 0.1)
-        self._consumer.resume(self._consumer.assignment())
-
-    def _poll(self, timeout: float) -> None:
-        message = self._consumer.poll(timeout)
-        if message is None:
-            return
+    def _read(self, message: Message) -> Record | Reached | None:
         error = message.error()
-        if error is not None:
-            self._trouble(error)
-        else:
+        if error is None:
             self._said = ""
-            self._waiting.append(record(message))
+            return record(message)
+        if error.code() == KafkaError._PARTITION_EOF:
+            return Reached((message.topic() or "", message.partition() or 0), message.offset() or 0)
+        self._trouble(error)
+        return None
+
+    def _changed(self, positions: Mapping[Place, int]) -> list[TopicPartition]:
+        return [
+            TopicPartition(*place, position)
+            for place, position in positions.items()
+            if self._committed.get(place, position) != position
+        ]
+
+    def _done(self, error: KafkaError | None, offsets: list[TopicPartition]) -> None:
+        self._committing = False
+        for place in offsets:
+            if error is None and place.error is None and (place.topic, place.partition) in self._committed:
+                self._committed[place.topic, place.partition] = place.offset
+        if error is not None:
+            log.info("Kafka: offsets were not committed: %s; trying again", error.str())
 
     def _assigned(self, _: object, partitions: list[TopicPartition]) -> None:
-        self._owned |= {(place.topic, place.partition) for place in partitions}
-        self._swept = 0.0
+        places = _places(partitions)
+        self._committed |= dict.fromkeys(places, -1)
+        self._owner.assigned(places)
 
     def _revoked(self, _: object, partitions: list[TopicPartition]) -> None:
-        """Somebody else goes on with these partitions: what was not finished is theirs."""
-        gone = {(place.topic, place.partition) for place in partitions}
-        self._owned -= gone
-        self._waiting = deque(waiting for waiting in self._waiting if (waiting.topic, waiting.partition) not in gone)
-        if self._taken is not None and self._taken.place in gone:
-            self._give_up()
+        """Somebody else goes on with these partitions, from what is committed now."""
+        offsets = self._changed(self._owner.revoked(_places(partitions)))
+        if offsets:
+            try:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            except KafkaException as error:
+                log.warning("Kafka: offsets were not committed, finished events come again: %s", error.args[0].str())
+        self._forget(_places(partitions))
 
-    def _give_up(self) -> None:
-        if self._taken is not None:
-            self._taken.given_up.set()
+    def _lost(self, _: object, partitions: list[TopicPartition]) -> None:
+        log.warning("Kafka: lost %d partitions to another member", len(partitions))
+        self._owner.lost(_places(partitions))
+        self._forget(_places(partitions))
+
+    def _forget(self, places: list[Place]) -> None:
+        self._paused -= set(places)
+        for place in places:
+            self._committed.pop(place, None)
 
     def _trouble(self, error: KafkaError) -> None:
         """Say what Kafka complains of, once; librdkafka goes on by itself."""
-        if error.code() != KafkaError._PARTITION_EOF and error.str() != self._said:
+        if error.str() != self._said:
             self._said = error.str()
             log.error("Kafka: %s; check the addresses, the network and the brokers; trying again", error.str())
+
+
+def _places(partitions: Iterable[TopicPartition]) -> list[Place]:
+    return [(place.topic, place.partition) for place in partitions]

@@ -1,75 +1,124 @@
 """Running the handler: how often, with which waits, and what is kept of each failed try."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from parking.attempt import Attempt
+from parking.consumer.ask import Call, Handle, Wait
+from parking.consumer.dependency import Dependencies, Dependency, judge, wait
 from parking.consumer.effect import Effect, Write, effect
-from parking.consumer.errors import Interrupted, Poison, RateLimited
+from parking.consumer.errors import Poison, RateLimited
 from parking.consumer.event import Event
 from parking.consumer.insist import Insist
 from parking.consumer.step import Step, Work
 from parking.wire.fit import cut
 
-Handler = Callable[[Event], "Effect | Write | None"]
+Returned = Effect | Write | None
+Handler = Callable[[Event], Returned]
+AnyHandler = Handler | Callable[[Event], Awaitable[Returned]]
 KIT = str(Path(__file__).parent)
 LONGEST_STACKTRACE = 16_384
 LONGEST_MESSAGE = 4_096
+SHORTEST = 0.05
+"""Seconds that a rate limit makes an event wait at least, so that it does not spin."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How often an event is tried before it is parked, and how long between two tries, in seconds."""
+    """How often an event is tried before it is parked, and how long between two tries, in seconds.
+
+    The wait after a failed try is any time up to a limit that grows (full jitter), so that many events that failed
+    together do not come back together. No try begins later than `budget` seconds after the first one failed.
+    Exceptions of the kinds `never` will not succeed when tried again; they park the event at once, as Poison does.
+    """
 
     attempts: int = 3
     first_wait: float = 0.5
     factor: float = 2.0
     longest_wait: float = 30.0
+    budget: float = float("inf")
+    never: tuple[type[Exception], ...] = ()
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
             raise ValueError(f"attempts: expected at least 1, arrived {self.attempts}")
 
-    def wait(self, failed: int) -> float:
-        """Seconds to wait after that many failed tries."""
+    def longest(self, failed: int) -> float:
+        """The most seconds to wait after that many failed tries."""
         return min(self.first_wait * self.factor ** min(failed - 1, 64), self.longest_wait)
 
-
-def decide(
-    work: Work,
-    handler: Handler,
-    *,
-    retries: Retries,
-    wait: Callable[[float], None],
-    now_ms: Callable[[], int],
-    insist: Insist,
-) -> Step:
-    """Run the handler until it succeeds, will never succeed or has used up its attempts; then through the commit gate.
-
-    `wait` sleeps for so many seconds, or raises Interrupted; `insist` calls the gate again while it is Unavailable.
-    A try counts when the handler or its write raises; being rate limited or without a database does not.
-    """
-    tries: list[Attempt] = []
-    while True:
-        event = replace(work.event, attempt=work.event.attempt + len(tries))
-        try:
-            decided = insist(lambda: effect(handler(event)))  # noqa: B023 -- called at once
-            return insist(lambda: work.applied(decided))  # noqa: B023
-        except RateLimited as limit:
-            wait(max(limit.retry_after, 0.05))
-        except Interrupted:
-            raise
-        except Exception as error:  # noqa: BLE001 -- whatever a handler raises is a failed try
-            tries.append(failed_try(event.attempt, error, now_ms()))
-            if isinstance(error, Poison) or len(tries) >= retries.attempts:
-                evidence = error.evidence if isinstance(error, Poison) else None
-                return insist(lambda: work.failed(tries, evidence))  # noqa: B023
-            wait(retries.wait(len(tries)))
+    def hopeless(self, error: Exception) -> bool:
+        """Whether another try makes no sense."""
+        return isinstance(error, (Poison, *self.never))
 
 
-def failed_try(number: int, error: Exception, at_ms: int) -> Attempt:
+class Trying:
+    """How the handler of one flow is run: until it succeeds, will never succeed, or may not be tried any more."""
+
+    def __init__(
+        self,
+        handler: AnyHandler,
+        *,
+        retries: Retries,
+        dependencies: Dependencies,
+        insist: Insist,
+        now_ms: Callable[[], int],
+        chance: Callable[[], float],
+    ) -> None:
+        self.handler = handler
+        self._retries = retries
+        self._dependencies = dependencies
+        self._insist = insist
+        self._now_ms = now_ms
+        self._chance = chance
+
+    def decide(self, work: Work, earlier: Sequence[Attempt] = ()) -> Generator[Call | Handle | Wait, Any, Step]:
+        """The part of a course from a handler that has to decide to the answer of the commit gate.
+
+        A try counts when the handler or its write raises. Being rate limited, held up by a dependency that is known to
+        be away, or without a database does not. `earlier` are tries that were begun and never ended.
+        """
+        tries = list(earlier)
+        while True:
+            event = replace(work.event, attempt=work.event.attempt + len(tries))
+            needed: list[Dependency] = []
+            try:
+                needed = self._dependencies.needed(event)
+                while (seconds := wait(needed, self._now())) > 0:
+                    yield Wait(seconds)
+                returned = yield from self._insist.ask(Handle(partial(self.handler, event)))
+                applied = partial(work.applied, effect(returned))
+                step: Step = yield from self._insist.ask(Call(applied))
+            except RateLimited as limit:
+                judge(needed, limit, self._now())
+                self._dependencies.limited(needed, limit, self._now())
+                yield Wait(max(limit.retry_after, SHORTEST))
+            except Exception as error:  # noqa: BLE001 -- whatever a handler raises is a failed try
+                if judge(needed, error, self._now()):
+                    continue  # the dependency is away: the event waits until it is back
+                tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
+                if not self._goes_on(tries, error):
+                    evidence = error.evidence if isinstance(error, Poison) else None
+                    parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))
+                    return parked
+                yield Wait(self._chance() * self._retries.longest(len(tries)))
+            else:
+                judge(needed, None, self._now())
+                return step
+
+    def _goes_on(self, tries: Sequence[Attempt], error: Exception) -> bool:
+        within = tries[-1].at - tries[0].at <= self._retries.budget * 1000
+        return within and len(tries) < self._retries.attempts and not self._retries.hopeless(error)
+
+    def _now(self) -> float:
+        return self._now_ms() / 1000
+
+
+def failed_try(number: int, error: Exception, at_ms: int, retries: Retries) -> Attempt:
     """What is kept of a try that raised `error`."""
     poison = error if isinstance(error, Poison) else None
     return Attempt(
@@ -79,7 +128,7 @@ def failed_try(number: int, error: Exception, at_ms: int) -> Attempt:
         message=cut(_said(error), LONGEST_MESSAGE),
         stacktrace=_stacktrace(error),
         validation_errors=poison.validation_errors if poison else (),
-        retryable=poison is None,
+        retryable=not retries.hopeless(error),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 import redis
 from confluent_kafka import Producer
 
-from parking.consumer import Consumer
+from parking.consumer import KeyedConsumer
 from parking.models import Beat, Flow, Quarantine
 from replay.models import Replay
 from tests.replay.line import KEY, PARTITIONS, Line, again
@@ -72,7 +72,7 @@ def service(line, make_topic):
         pace_per_second=3,
         window=5,
     )
-    consumer = Consumer(line.kit(), line.ledger, line.handler, kafka={"bootstrap.servers": line.kafka})
+    consumer = KeyedConsumer(line.kit(), line.ledger, line.handler, kafka={"bootstrap.servers": line.kafka})
     thread = threading.Thread(target=consumer.run)
     thread.start()
     yield consumer

@@ -8,13 +8,13 @@ import psycopg
 from console.demo.disputes import bank
 from console.demo.disputes.decide import Decider
 from console.demo.disputes.settings import Settings, settings
-from parking.consumer import Consumer, Flow, PostgresLedger, Retries
+from parking.consumer import Flow, KeyedConsumer, PostgresLedger, Retries
 
 RETRIES = Retries(attempts=3, first_wait=0.3)
 log = logging.getLogger("disputes")
 
 
-def consumer(at: Settings) -> Consumer:
+def consumer(at: Settings) -> KeyedConsumer:
     """The consumer of the flow `disputes`; its names and rules are those of flows.toml."""
     flow = Flow(
         name="disputes",
@@ -27,7 +27,7 @@ def consumer(at: Settings) -> Consumer:
     ledger = PostgresLedger(at.database_url)
     ledger.prepare()  # the ledger lives beside the business tables: one transaction for both
     kafka = {"bootstrap.servers": at.bootstrap_servers}
-    return Consumer(flow, ledger, Decider(at.model_url), kafka=kafka, retries=RETRIES)
+    return KeyedConsumer(flow, ledger, Decider(at.model_url), kafka=kafka, retries=RETRIES)
 
 
 def prepare(database_url: str) -> None:

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from parking.consumer import Consumer, Event, Flow, Poison, Retries, SqliteLedger
+from parking.consumer import Event, Flow, KeyedConsumer, Limits, Poison, Retries, SqliteLedger
 from parking.consumer.publisher import KafkaPublisher
 from parking.wire import Wire
 from tests.parking.consumer.service import EFFECTS
@@ -55,12 +55,14 @@ def main() -> None:
     connection.close()
     flow = Flow(**json.loads(os.environ["KIT_FLOW"]))
     kafka = json.loads(os.environ["KIT_KAFKA"])
-    consumer = Consumer(
+    limits = Limits(**json.loads(os.environ.get("KIT_LIMITS", "{}")))
+    consumer = KeyedConsumer(
         flow,
         ledger,
         handler,
         kafka=kafka,
         retries=Retries(attempts=3, first_wait=float(os.environ.get("KIT_WAIT", "0.01"))),
+        limits=limits,
     )
     if "KIT_DIES" in os.environ:
         consumer._outbox._publisher = Dying(kafka, flow.parking_topic)

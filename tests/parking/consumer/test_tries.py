@@ -114,11 +114,11 @@ def test_at_least_one_attempt(attempts: int) -> None:
 
 def test_waits_grow_up_to_a_limit() -> None:
     retries = Retries(attempts=1000, first_wait=1, factor=3, longest_wait=20)
-    assert [retries.wait(n) for n in (1, 2, 3, 4, 999)] == [1, 3, 9, 20, 20]
+    assert [retries.longest(n) for n in (1, 2, 3, 4, 999)] == [1, 3, 9, 20, 20]
 
 
 def test_bytes_that_are_no_json_are_poison(service: Service, log: Log) -> None:
-    service.process._handler = lambda event: event.json() and None
+    service.process._trying.handler = lambda event: event.json() and None
     service.take(
         source("[" * 100_000, 0, event_id="deep"),
         source("9" * 5_000, 1, key=b"other", event_id="digits"),

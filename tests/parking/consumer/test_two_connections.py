@@ -168,7 +168,7 @@ def test_a_success_that_is_undone_lets_the_other_one_in(first: Service, second: 
         first.write(first.seen[-1])(connection)
         ledger.stands.set()
         assert ledger.may_go_on.wait(LATE)
-        first.process._handler = first.handler
+        first.process._trying.handler = first.handler
         raise ValueError("undone")
 
     first.returns(undone)

@@ -64,7 +64,7 @@ def test_the_waits_grow_up_to_a_limit_and_each_new_complaint_is_said(caplog: pyt
         return "done"
 
     with caplog.at_level(logging.WARNING):
-        assert Insist(waits.append)(call) == "done"
+        assert Insist().until_it_works(call, waits.append) == "done"
     assert waits == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0, 5.0]
     assert [record.message for record in caplog.records] == [
         "a: 1; trying again",

@@ -14,11 +14,11 @@ class Block:
 
 sys.meta_path.insert(0, Block())
 import parking, parking.topics, parking.wire, parking.consumer
-from parking.consumer import Consumer, Effect, Event, Flow, Poison, PostgresLedger, RateLimited, Retries, SqliteLedger
+from parking.consumer import Dependency, Effect, Event, Flow, KeyedConsumer, Poison, PostgresLedger, RateLimited, SqliteLedger
 
 ledger = SqliteLedger("/nonexistent/x.db")
 flow = Flow(name="f", source_topic="s", parking_topic="p", replay_topic="r", consumer_group="g")
-Consumer(flow, ledger, lambda event: None, kafka={{"bootstrap.servers": "localhost:1"}})
+KeyedConsumer(flow, ledger, lambda event: None, kafka={{"bootstrap.servers": "localhost:1"}})
 print(sorted(name for name in sys.modules if name.partition(".")[0] in {BLOCKED!r}))
 """
 

@@ -1,0 +1,29 @@
+"""How much a consumer does at a time, and how much it keeps."""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Records that are worked on at a time, per partition and `overall`: never two of one key.
+
+    `buffer` records, or `buffer_bytes`, of a partition may be read and unfinished before reading pauses there. A
+    partition that is taken away may finish what runs within `drain` seconds, a stop within `stop` seconds; what takes
+    longer is left to whoever comes next.
+    """
+
+    per_partition: int = 16
+    overall: int = 32
+    buffer: int = 1_000
+    buffer_bytes: int = 8 * 1024 * 1024
+    drain: float = 10.0
+    stop: float = 30.0
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if not getattr(self, limit.name) > 0:
+                raise ValueError(f"{limit.name}: expected more than 0, arrived {getattr(self, limit.name)}")
+
+
+SERIAL = Limits(per_partition=1, overall=1)
+"""One record at a time."""

@@ -1,0 +1,76 @@
+"""The partitions that are ours: what is read of them goes into the schedule, what is finished is told."""
+
+from collections.abc import Callable, Iterable
+
+from parking.consumer.ask import Course
+from parking.consumer.dispatch import Dispatch, Read
+from parking.consumer.flow import Flow
+from parking.consumer.limits import Limits
+from parking.consumer.schedule import Place
+from parking.consumer.subscription import Reached
+from parking.event_id import event_id
+from parking.record import Record
+
+
+class Partitions:
+    """Owns a subscription's partitions. `course` makes the way of a record; `arrived` is called when some came."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        dispatch: Dispatch,
+        limits: Limits,
+        course: Callable[[Record], Course],
+        arrived: Callable[[], None],
+    ) -> None:
+        self._flow = flow
+        self._dispatch = dispatch
+        self._limits = limits
+        self._course = course
+        self._arrived = arrived
+        self._full: set[Place] = set()
+
+    def put(self, read: Iterable[Record | Reached]) -> None:
+        """What was read goes into the schedule."""
+        records: list[Read] = []
+        for one in read:
+            if isinstance(one, Record):
+                records.append(self._line_up(one))
+            else:
+                self._dispatch.add(records)
+                self._dispatch.reached(one.place, one.offset)
+                records = []
+        self._dispatch.add(records)
+
+    def full(self, places: Iterable[Place]) -> set[Place]:
+        """The partitions of which nothing more should be read: until half of what is kept of them is done."""
+        self._full = {place for place in places if self._is_full(place)}
+        return self._full
+
+    def assigned(self, places: list[Place]) -> None:
+        self._dispatch.assign(places)
+        self._arrived()
+
+    def revoked(self, places: list[Place]) -> dict[Place, int]:
+        self._dispatch.drain(places, self._limits.drain)
+        positions = {place: at for place, at in self._dispatch.positions().items() if place in set(places)}
+        self._dispatch.forget(places)
+        return positions
+
+    def lost(self, places: list[Place]) -> None:
+        self._dispatch.forget(places)
+
+    def _line_up(self, record: Record) -> Read:
+        size = len(record.key or b"") + len(record.value or b"")
+        return Read((record.topic, record.partition), record.offset, self._line(record), self._course(record), size)
+
+    def _line(self, record: Record) -> bytes:
+        """The hold key, as far as the record itself tells; the gate decides."""
+        if record.topic == self._flow.replay_topic:
+            return record.key or b""
+        return self._flow.hold_key(record.key, event_id(record))
+
+    def _is_full(self, place: Place) -> bool:
+        share = 0.5 if place in self._full else 1.0
+        records, size = self._dispatch.backlog(place)
+        return records >= self._limits.buffer * share or size >= self._limits.buffer_bytes * share
