@@ -3,7 +3,7 @@
 import importlib.resources
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from parking.consumer.errors import Unavailable
@@ -16,15 +16,13 @@ VERSION = 2
 class Ledger(ABC):
     """The tables of the kit in the service's own database, beside its effects.
 
-    Safe for several threads: a connection serves one transaction at a time.
+    Safe for several threads. What differs between databases is in the classes built on it; `parking.django_ledger` has
+    the one on Django's own connection.
     """
 
     schema: str
     has_tables: str
     for_update: str
-
-    def __init__(self) -> None:
-        self._idle: list[Any] = []
 
     @contextmanager
     def transaction(self, flow: str, *, write: bool = True) -> Iterator[Transaction]:
@@ -61,42 +59,17 @@ class Ledger(ABC):
                 f"`python -m parking.consumer.ledger {self.schema} --from {version}` prints with your migrations"
             )
 
-    def close(self) -> None:
-        """Close what is open. The ledger can still be used afterwards."""
-        while self._idle:
-            self._idle.pop().close()
-
     def _version(self, transaction: Transaction) -> int:
         rows, _ = transaction.execute(self.has_tables, {})
         return transaction.version() if rows[0][0] else 0
 
-    @contextmanager
-    def _session(self, *, write: bool) -> Iterator[Any]:
+    @abstractmethod
+    def close(self) -> None:
+        """Close what is open. The ledger can still be used afterwards."""
+
+    @abstractmethod
+    def _session(self, *, write: bool) -> AbstractContextManager[Any]:
         """A connection for one transaction, which ends with the block."""
-        connection = self._free()
-        try:
-            self._begin(connection, write=write)
-            yield connection
-            self._commit(connection)
-        except BaseException:
-            connection.close()  # what an error left behind is not used again; closing rolls back
-            raise
-        self._idle.append(connection)
-
-    def _free(self) -> Any:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
-
-    @abstractmethod
-    def _connect(self) -> Any: ...
-
-    @abstractmethod
-    def _begin(self, connection: Any, *, write: bool) -> None: ...
-
-    @abstractmethod
-    def _commit(self, connection: Any) -> None: ...
 
     @abstractmethod
     def _execute(self, connection: Any) -> Execute: ...

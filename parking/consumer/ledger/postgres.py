@@ -8,10 +8,10 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.pooled import PooledLedger
 from parking.consumer.ledger.transaction import Execute
 
-_SCHEMA_LOCK = 0x51D1_4E61
+SCHEMA_LOCK = 0x51D1_4E61
 NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
 """The database's time when the statement asks, not when its transaction began: it may have waited for a lock."""
 _LATER = {
@@ -29,7 +29,7 @@ _LATER = {
 """SQLSTATEs, or their beginnings, after which the same work will succeed once somebody has acted."""
 
 
-class PostgresLedger(Ledger):
+class PostgresLedger(PooledLedger):
     """The ledger in the PostgreSQL database of `conninfo` (a libpq connection string or URL)."""
 
     schema = "postgresql"
@@ -57,24 +57,30 @@ class PostgresLedger(Ledger):
 
     def _execute(self, connection: Any) -> Execute:
         def execute(statement: str, parameters: Mapping[str, Any]) -> tuple[Sequence[Sequence[Any]], int]:
-            cursor = connection.execute(_for_psycopg(statement), parameters)
+            cursor = connection.execute(for_psycopg(statement), parameters)
             return (cursor.fetchall() if cursor.description else []), cursor.rowcount
 
         return execute
 
     def _one_at_a_time(self, connection: Any) -> None:
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_SCHEMA_LOCK])
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [SCHEMA_LOCK])
 
     def _explain(self, error: Exception) -> str | None:
-        if not isinstance(error, psycopg.Error):
-            return None
-        state = error.sqlstate or ""
-        said = " ".join(str(error).split())
-        if not state:
-            advice = _login(said) if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
-        else:
-            advice = next((advice for start, advice in _LATER.items() if state.startswith(start)), None)
-        return None if advice is None else f"{self}: {advice} ({said[:300]})"
+        line = advice(error)
+        return None if line is None else f"{self}: {line}"
+
+
+def advice(error: BaseException | None) -> str | None:
+    """What to do, and psycopg's own words, where the error means that the database cannot be used now."""
+    if not isinstance(error, psycopg.Error):
+        return None
+    state = error.sqlstate or ""
+    said = " ".join(str(error).split())
+    if not state:
+        line = _login(said) if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
+    else:
+        line = next((line for start, line in _LATER.items() if state.startswith(start)), None)
+    return None if line is None else f"{line} ({said[:300]})"
 
 
 def _login(said: str) -> str:
@@ -87,7 +93,13 @@ def _login(said: str) -> str:
 
 
 @cache
-def _for_psycopg(statement: str) -> str:
-    """Named parameters as psycopg writes them, the names of types, and the clock."""
+def for_psycopg(statement: str) -> str:
+    """A statement of the kit in PostgreSQL's words: the names of types, the clock, and the parameters."""
     typed = statement.replace("AS blob)", "AS bytea)").replace("AS integer)", "AS bigint)")
-    return re.sub(r":([a-z_]+)", r"%(\1)s", typed.replace("siding_now_ms()", NOW))
+    return named(typed.replace("siding_now_ms()", NOW))
+
+
+@cache
+def named(statement: str) -> str:
+    """The statement with named parameters as psycopg, and Django for every database, write them."""
+    return re.sub(r":([a-z_]+)", r"%(\1)s", statement)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.pooled import PooledLedger
 from parking.consumer.ledger.transaction import Execute
 
 _LATER = {
@@ -23,7 +23,7 @@ def clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqliteLedger(Ledger):
+class SqliteLedger(PooledLedger):
     """The ledger in the SQLite file at `path`. A process waits up to `patience` seconds for another one's lock."""
 
     schema = "sqlite"
@@ -66,7 +66,13 @@ class SqliteLedger(Ledger):
         """BEGIN IMMEDIATE has done it."""
 
     def _explain(self, error: Exception) -> str | None:
-        if not isinstance(error, sqlite3.OperationalError):
-            return None
-        advice = next((advice for said, advice in _LATER.items() if said in str(error)), None)
-        return None if advice is None else f"{self}: {advice} ({error})"
+        line = advice(error)
+        return None if line is None else f"{self}: {line}"
+
+
+def advice(error: BaseException | None) -> str | None:
+    """What to do, and SQLite's own words, where the error means that the database cannot be used now."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return None
+    line = next((line for said, line in _LATER.items() if said in str(error)), None)
+    return None if line is None else f"{line} ({error})"
