@@ -20,15 +20,19 @@ _VALUE = frozenset(("string", "scalar", "{", "["))
 _CLOSES = {"{": "}", "[": "]"}
 
 
-class _NotJson(ValueError):
-    """The text is not JSON."""
+class NotJson(ValueError):
+    """The text is not JSON; `at` is the index of the first character that does not fit."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        super().__init__(f"not JSON from character {at + 1} on")
 
 
 def is_json(text: str) -> bool:
     """Whether the text is JSON, whatever its depth and the size of its numbers."""
     try:
-        return all(True for _ in _values(text))
-    except _NotJson:
+        return all(True for _ in values(text))
+    except NotJson:
         return False
 
 
@@ -60,10 +64,10 @@ def _as_bytes(text: str) -> bytes:
 
 
 def _members(text: str) -> dict[str, tuple[int, int]]:
-    """Where the value of each member of the outermost object stands; none in other JSON. Raises _NotJson."""
+    """Where the value of each member of the outermost object stands; none in other JSON. Raises NotJson."""
     members: dict[str, tuple[int, int]] = {}
     name: str | None = None
-    for depth, is_name, start, end in _values(text):
+    for depth, is_name, start, end in values(text):
         if depth == 1 and is_name:
             name = json.loads(text[start:end])
         elif depth == 1 and name is not None:
@@ -71,8 +75,11 @@ def _members(text: str) -> dict[str, tuple[int, int]]:
     return members
 
 
-def _values(text: str) -> Iterator[tuple[int, bool, int, int]]:
-    """Every name and value of a JSON text: (depth, is it a name, start, end), a container after what it contains."""
+def values(text: str) -> Iterator[tuple[int, bool, int, int]]:
+    """Every name and value of a JSON text: (depth, is it a name, start, end), a container after what it contains.
+
+    Raises NotJson where the text breaks the grammar.
+    """
     opened: list[tuple[str, int]] = []
     at, allowed, naming = 0, _VALUE, False
     while allowed:
@@ -95,15 +102,15 @@ def _values(text: str) -> Iterator[tuple[int, bool, int, int]]:
             yield len(opened), False, start, at
             allowed = frozenset((",", _CLOSES[opened[-1][0]])) if opened else frozenset()
     if _BLANK.fullmatch(text, at) is None:
-        raise _NotJson(at)
+        raise NotJson(at)
 
 
 def _token(text: str, at: int, allowed: frozenset[str]) -> tuple[str, int, int]:
     """The token at `at`: its kind (string, scalar or the mark itself), start and end."""
     token = _TOKEN.match(text, at)
     if token is None or token.lastgroup is None:
-        raise _NotJson(at)
+        raise NotJson(at)
     kind = token[token.lastgroup] if token.lastgroup == "mark" else token.lastgroup
     if kind not in allowed:
-        raise _NotJson(at)
+        raise NotJson(at)
     return kind, token.start(token.lastgroup), token.end()
