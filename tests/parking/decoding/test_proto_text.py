@@ -44,7 +44,7 @@ def _message(message: DescriptorProto) -> None:
     for field in message.field:
         packed = [field.options.packed] if field.options.HasField("packed") else []
         for name in ("json_name", "default_value", "options"):
-            field.ClearField(name)  # type: ignore[arg-type]
+            field.ClearField(name)
         for given in packed:
             field.options.packed = given
     del message.extension_range[:], message.extension[:], message.reserved_range[:], message.reserved_name[:]
