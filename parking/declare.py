@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 
-from parking import alarms, hold_key, journal
+from parking import alarms, hold_key, journal, topic_pattern
 from parking.actor import Actor
 from parking.errors import Refused
 from parking.models import Cluster, Flow, Team
@@ -92,11 +92,27 @@ def _check(row: Declared) -> None:
         row.full_clean(validate_unique=False)
         if isinstance(row, Flow):
             hold_key.check(rule=row.key_rule, promise=row.promise)
+            _check_topics(row)
     except ValidationError as error:
         lines = (f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
         raise Refused("; ".join(lines)) from error
     except ValueError as error:
         raise Refused(str(error)) from error
+
+
+def _check_topics(flow: Flow) -> None:
+    if not isinstance(flow.more_parking_topics, list):
+        raise ValueError('more_parking_topics: a list such as ["orders.DLT", "^orders-.*\\\\.DLT$"] was expected')
+    for declared in flow.parking_topics:
+        try:
+            topic_pattern.check(declared)
+        except ValueError as error:
+            raise ValueError(f"parking topics: {error}") from None
+    if flow.gated and topic_pattern.is_pattern(flow.parking_topic):
+        raise ValueError(f"parking_topic: the topic's name was expected, {flow.parking_topic!r} is a pattern")
+    for own in filter(None, (flow.source_topic, flow.replay_topic, flow.target_topic)):
+        if flow.parks_on(own):
+            raise ValueError(f"parking topics: {own!r} is among them, which the flow reads or is replayed to")
 
 
 def _values(row: models.Model) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from parking import topics
 from parking.record import Headers, Record
+from parking.topic_pattern import fitting, is_pattern
 from parking.topics import Topic, Unreachable
 
 Place = tuple[str, int]
@@ -37,7 +38,7 @@ _TOPIC_IS_ANOTHER = (
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._UNKNOWN_TOPIC,
 )
-_SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "group.id": "siding-intake",  # asked for by the client, never joined
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
@@ -84,17 +85,21 @@ class Reader:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._admin = topics.client(settings)
-        self._consumer = Consumer({**_SETTINGS, **settings}, error_cb=_quiet)
+        self._consumer = Consumer({**SETTINGS, **settings}, error_cb=_quiet)
         self._tells_ids: bool | None = None
         self.lost: set[tuple[str, int]] = set()
         """Partitions whose position is not in their log any more, or that are gone: reading them has stopped."""
         self.refused: dict[str, str] = {}
         """Topics that this user may not read, with what Kafka says."""
 
-    def look(self, names: Collection[str]) -> Look:
-        """What the cluster says of these topics now. Raises Unreachable. May be called from another thread."""
+    def look(self, declared: Collection[str]) -> Look:
+        """What the cluster says now of the topics of these names, and of those that fit these patterns.
+
+        Raises Unreachable. May be called from another thread.
+        """
         at = datetime.now(UTC)
-        found = topics.find(self._admin, names, timeout=5)
+        names = {one for one in declared if not is_pattern(one)}
+        found = topics.find(self._admin, names, fits=fitting(declared), timeout=5)
         ids = self.ids(found.topics)
         return Look(at, found.topics, ids, self._logs(found.topics.values()), found.missing, found.faults)
 
@@ -159,7 +164,7 @@ class Reader:
                 break
             messages += more
             size += sum(map(_size, more))
-        return [_fetched(message) for message in messages if self._is_record(message)]
+        return [fetched(message) for message in messages if self._is_record(message)]
 
     def close(self) -> None:
         self._consumer.close()
@@ -193,7 +198,7 @@ def _size(message: Message) -> int:
     return len(message.value() or b"") + len(message.key() or b"") + 200
 
 
-def _fetched(message: Message) -> Fetched:
+def fetched(message: Message) -> Fetched:
     headers, fault = _headers(message)
     kind, timestamp = message.timestamp()
     return Fetched(

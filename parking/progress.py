@@ -1,13 +1,14 @@
 """How far a consumer group is, and where the logs of a topic end, as Kafka says now. Nothing is committed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from parking import topics
+from parking.topic_pattern import fitting, is_pattern
 from parking.topics import Unreachable
 
 SECONDS = 5.0
@@ -29,20 +30,29 @@ def committed(settings: Mapping[str, Any], group: str, topic: str, partition: in
     return int(found.offset) if found.offset >= 0 else None
 
 
-def ends(settings: Mapping[str, Any], topic: str) -> dict[int, int]:
-    """Partition → the offset that its next record gets. Raises Unreachable, also where the topic is gone."""
+def ends(settings: Mapping[str, Any], declared: Collection[str]) -> dict[tuple[str, int], int]:
+    """Topic and partition → the offset that its next record gets, of the topics of these names and patterns.
+
+    Raises Unreachable, also where one of these names is gone.
+    """
+    what = f"where {', '.join(declared)} ends"
+    names = {one for one in declared if not is_pattern(one)}
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    found = topics.find(_client(settings), names, fits=fitting(declared), timeout=SECONDS)
+    for gone in sorted(found.missing):
+        raise Unreachable(f"topic {gone} does not exist")
+    for fault in found.faults.values():
+        raise Unreachable(f"Kafka does not tell {what}: {fault}")
+    places = [TopicPartition(one.name, number) for one in found.topics.values() for number in range(one.partitions)]
+    if not places:
+        return {}
     try:
-        count = topics.read_with(_client(settings), topic, timeout=SECONDS).partitions
-        wanted = {TopicPartition(topic, number): latest for number in range(count)}
-        answers = _client(settings).list_offsets(wanted, request_timeout=SECONDS)
-        return {place.partition: int(answer.result(SECONDS + 1).offset) for place, answer in answers.items()}
-    except topics.TopicMissing as error:
-        raise Unreachable(f"topic {topic} does not exist") from error
+        answers = _client(settings).list_offsets(dict.fromkeys(places, latest), request_timeout=SECONDS)
+        return {(at.topic, at.partition): int(answer.result(SECONDS + 1).offset) for at, answer in answers.items()}
     except KafkaException as error:
-        raise _said(error, f"where topic {topic} ends") from error
+        raise _said(error, what) from error
     except TimeoutError as error:
-        raise Unreachable(f"Kafka does not tell where topic {topic} ends: no answer in time") from error
+        raise Unreachable(f"Kafka does not tell {what}: no answer in time") from error
 
 
 def nothing_from(settings: Mapping[str, Any], topic: str, partition: int, start: int, end: int) -> bool:

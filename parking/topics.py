@@ -125,44 +125,49 @@ def _add_settings(admin: AdminClient, found: Found, timeout: float) -> None:
         )
 
 
-def faults(settings: Mapping[str, Any], *, source: str, parking: str, replay: str | None) -> list[str]:
+def faults(
+    settings: Mapping[str, Any],
+    *,
+    source: str,
+    parking: str | Collection[str],
+    replay: str | None,
+    fits: Callable[[str], object] = lambda _: False,
+) -> list[str]:
     """What is wrong with the topics of a flow, one line each with what to do; empty where all is well.
 
-    Raises Unreachable. `replay` is None for a flow without the gate.
+    `parking` are one or several names; topics that fit are parking topics, too. `replay` is None for a flow without
+    the gate. Raises Unreachable.
     """
-    admin = client(settings)
-    found: list[str] = []
-    needed = _needed(admin, source, found)
-    for topic, role in ((parking, "parking"), (replay, "replay")):
-        if topic is not None:
-            found += _faults(admin, topic, role, needed)
+    parking = [parking] if isinstance(parking, str) else list(parking)
+    own = [name for name in (replay,) if name is not None]
+    there = find(client(settings), {source, *parking, *own}, fits=fits)
+    patterned = sorted(name for name in there.topics if fits(name) and name not in {source, *parking, *own})
+    found = []
+    if source in there.missing:
+        found.append(f"source topic {source}: does not exist; create it or correct the name")
+    largest = there.topics[source].max_message_bytes if source in there.topics else None
+    needed = None if largest is None else largest + ROOM
+    for role, names in (("parking", [*parking, *patterned]), ("replay", own)):
+        found += [fault for name in names for fault in _faults(there, name, role, needed)]
     return found
 
 
-def _needed(admin: AdminClient, source: str, found: list[str]) -> int | None:
-    """How large a record of the parking topic may become; None where that is not known."""
-    try:
-        largest = read_with(admin, source).max_message_bytes
-    except TopicMissing:
-        found.append(f"source topic {source}: does not exist; create it or correct the name")
-        return None
-    return None if largest is None else largest + ROOM
-
-
-def _faults(admin: AdminClient, topic: str, role: str, needed: int | None) -> list[str]:
-    try:
-        there = read_with(admin, topic)
-    except TopicMissing:
-        return [f"{role} topic {topic}: does not exist; create it with cleanup.policy=delete"]
+def _faults(there: Found, name: str, role: str, needed: int | None) -> list[str]:
+    """What is wrong with one topic that takes what comes from the source; `needed` bytes, None where not known."""
+    if name in there.missing:
+        return [f"{role} topic {name}: does not exist; create it with cleanup.policy=delete"]
+    if name in there.faults:
+        return [f"{role} {there.faults[name]}; look at its partitions' leaders"]
+    topic = there.topics[name]
     found = []
-    if there.cleanup_policy not in (None, "delete"):
+    if topic.cleanup_policy not in (None, "delete"):
         found.append(
-            f"{role} topic {topic}: cleanup.policy is {there.cleanup_policy}, so that earlier events of a key would be "
+            f"{role} topic {name}: cleanup.policy is {topic.cleanup_policy}, so that earlier events of a key would be "
             f"lost; set cleanup.policy=delete"
         )
-    if there.max_message_bytes is not None and needed is not None and there.max_message_bytes < needed:
+    if topic.max_message_bytes is not None and needed is not None and topic.max_message_bytes < needed:
         found.append(
-            f"{role} topic {topic}: max.message.bytes is {there.max_message_bytes}, but the source's largest record "
+            f"{role} topic {name}: max.message.bytes is {topic.max_message_bytes}, but the source's largest record "
             f"and 256 KiB need {needed}; set max.message.bytes={needed}"
         )
     return found

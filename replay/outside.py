@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from parking import infer, journal, progress
 from parking.errors import Refused
-from parking.models import Attempt, Flow, IntakePosition
+from parking.models import Attempt, Flow, IntakePosition, TopicIncarnation
 from parking.topics import Unreachable
 from replay import settle as steps_of
 from replay import states
@@ -136,8 +136,7 @@ def _more(flow: Flow, step: Step, evidence: Evidence) -> Evidence | None:
             evidence |= {"sent": f"{place[0]}/{place[1]}/{step.sent_offset}", "committed": committed}
             evidence |= {"group": flow.consumer_group, "passed": timezone.now().isoformat()}
     if "passed" in evidence and "parking_ends" not in evidence and _late_enough(flow, evidence):
-        ends = progress.ends(settings, flow.parking_topic)
-        evidence["parking_ends"] = {str(partition): end for partition, end in ends.items()}
+        evidence["parking_ends"] = _ends(flow)
         evidence["noted"] = timezone.now().isoformat()
     elif "parking_ends" in evidence and timezone.now() >= datetime.fromisoformat(evidence["noted"]) + PATIENCE:
         evidence["parking_ends"] = _readable(flow, evidence["parking_ends"])
@@ -145,16 +144,27 @@ def _more(flow: Flow, step: Step, evidence: Evidence) -> Evidence | None:
     return evidence if evidence != before else None
 
 
+def _ends(flow: Flow) -> dict[str, int]:
+    """`topic/partition` → where it ends, of all topics that the flow parks on. Raises Unreachable."""
+    found = progress.ends(flow.cluster.client_settings, flow.parking_topics)
+    return {f"{name}/{number}": end for (name, number), end in sorted(found.items())}
+
+
+def _read_to(flow: Flow) -> dict[str, int]:
+    """`topic/partition` → how far intake has read it."""
+    lives = TopicIncarnation.objects.newest_of(flow)
+    rows = IntakePosition.objects.filter(topic__in=lives).values_list("topic__name", "partition", "next_offset")
+    return {f"{name}/{number}": offset for name, number, offset in rows}
+
+
 def _readable(flow: Flow, ends: Mapping[str, int]) -> dict[str, int]:
     """The ends, where only the marks of transactions stand between intake and an end: where intake is."""
-    read_to = IntakePosition.objects.read_to(flow.cluster, flow.parking_topic)
+    read_to = _read_to(flow)
     found = {}
     for name, end in ends.items():
-        partition, start = int(name), read_to.get(int(name), 0)
-        is_behind = start < end and partition in read_to
-        reached = is_behind and progress.nothing_from(
-            flow.cluster.client_settings, flow.parking_topic, partition, start, end
-        )
+        (topic, _, partition), start = name.rpartition("/"), read_to.get(name, 0)
+        is_behind = start < end and name in read_to
+        reached = is_behind and progress.nothing_from(flow.cluster.client_settings, topic, int(partition), start, end)
         found[name] = start if reached else end
     return found
 
@@ -167,14 +177,14 @@ def _late_enough(flow: Flow, evidence: Evidence) -> bool:
 def _verdict(replay: Replay, step: Step) -> Verdict | None:
     """How far intake is is read first: what it has stored up to there is then seen by what is read after."""
     ends = (step.evidence or {}).get("parking_ends")
-    read_to = IntakePosition.objects.read_to(replay.flow.cluster, replay.flow.parking_topic) if ends else {}
+    read_to = _read_to(replay.flow) if ends else {}
     step.event_state.refresh_from_db()
     if step.event_state.state != "parked":
         return _settled_before(step)
     return verdict_of(
         action=step.action,
         parked_again=_parked_again(replay, step),
-        ends=None if ends is None else {int(partition): end for partition, end in ends.items()},
+        ends=ends,
         read_to=read_to,
     )
 

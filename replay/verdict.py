@@ -30,25 +30,27 @@ class Verdict:
 
 
 def judge(*, action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict | None:
-    """The verdict for a sent step (`action` apply, amend or skip; 32 bytes; the replay's token); None = not about it.
+    """The verdict for a sent step (`action` apply, amend, skip or hold; 32 bytes; the replay's token); None = not about it.
 
     A fact counts whoever caused it: as planned by our own token, as planned by another one (`duplicate`), or not what
-    was planned (`conflict`). Everything else counts only if it answers our own token.
+    was planned (`conflict`). To a hold record any fact is what was asked for (`duplicate`). Everything else counts only if it answers our own token.
     """
     if answer.outcome in FACTS:
+        if action == "hold":
+            return Verdict("duplicate", f"was {answer.outcome} before ({_by(answer)})", answer.id)
         return _fact(action, fingerprint, token, answer)
     if answer.token != token:
         return None
     if answer.outcome in NO_ATTEMPT:
         return Verdict("failed", _words(answer.outcome, answer.detail), answer.id)
-    if answer.outcome in ("failed", "fenced"):
+    if answer.outcome in ("failed", "fenced") or (answer.outcome == "held" and action == "hold"):
         return Verdict(answer.outcome, _words(answer.outcome, answer.detail), answer.id)
     return None
 
 
 def _fact(action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict:
     planned = "skipped" if action == "skip" else "applied"
-    by = "live" if answer.fate_token == 0 else f"under token {answer.fate_token}"
+    by = _by(answer)
     if answer.outcome != planned:
         return Verdict("conflict", f"planned was {planned}, the consumer has it {answer.outcome} ({by})", answer.id)
     if answer.fingerprint != fingerprint:
@@ -58,23 +60,27 @@ def _fact(action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdic
     return Verdict("duplicate", f"was {answer.outcome} before ({by})", answer.id)
 
 
+def _by(answer: Answer) -> str:
+    return "live" if answer.fate_token == 0 else f"under token {answer.fate_token}"
+
+
 def _words(outcome: str, detail: str) -> str:
     return f"{outcome}: {detail[:LONGEST]}" if detail else outcome
 
 
 def infer(
-    *, action: str, parked_again: str | None, ends: Mapping[int, int] | None, read_to: Mapping[int, int]
+    *, action: str, parked_again: str | None, ends: Mapping[str, int] | None, read_to: Mapping[str, int]
 ) -> Verdict | None:
     """The verdict for a step whose consumer has no gate; None as long as nothing can be believed.
 
     `parked_again` is the error type under which the event came back since it was sent. `ends` is where the parking
-    topic ended, by partition, after the consumer's group had committed past the event (None: it has not), `read_to` how
+    topics ended, by place, after the consumer's group had committed past the event (None: it has not), `read_to` how
     far intake has read there: a failure would have been parked before.
     """
     if action == "skip":
         return Verdict("skipped", "not sent", 0)
     if parked_again is not None:
         return Verdict("failed", _words("parked again", parked_again), 0)
-    if ends is not None and all(read_to.get(partition, 0) >= end for partition, end in ends.items()):
+    if ends is not None and all(read_to.get(place, 0) >= end for place, end in ends.items()):
         return Verdict("applied", "inferred: committed past, and not parked again", 0)
     return None

@@ -1,6 +1,7 @@
 """Kafka: each cluster of the flows answers, and the topics of each flow are fit for it. And the flows' secrets."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 
@@ -11,8 +12,12 @@ from django.db import Error as DatabaseFault
 
 from parking import topics
 from parking.models import Cluster, Flow
+from parking.topic_pattern import fits as fits_one
+from parking.topic_pattern import fitting, is_pattern
 
 SECONDS = 5.0
+SHORTEST = timedelta(days=3)
+"""A weekend: for so long at least a parking topic should keep what nobody has read."""
 DECLARE = "manage.py flows"
 
 
@@ -49,16 +54,46 @@ def faults(cluster: Cluster, flows: Iterable[Flow]) -> list[CheckMessage]:
 
 
 def _topics(flow: Flow) -> list[CheckMessage]:
+    settings, declared = flow.cluster.client_settings, flow.parking_topics
+    names = [one for one in declared if not is_pattern(one)]
+    fits = fitting(declared)
     try:
         lines = topics.faults(
-            flow.cluster.client_settings,
-            source=flow.source_topic,
-            parking=flow.parking_topic,
-            replay=flow.replay_topic or None,
+            settings, source=flow.source_topic, parking=names, replay=flow.replay_topic or None, fits=fits
         )
+        there = topics.find(topics.client(settings), names, fits=fits).topics.values()
     except topics.Unreachable as error:
-        lines = [f"{error}; check the addresses and the permissions of the cluster's user"]
-    return [_fault(flow, *line.rpartition("; ")) for line in lines]
+        return [_fault(flow, str(error), "", "check the addresses and the permissions of the cluster's user")]
+    found: list[CheckMessage] = [_fault(flow, *line.rpartition("; ")) for line in lines]
+    return [*found, *(_forgetful(flow, topic) for topic in there if _is_forgetful(topic)), *_unfitting(flow, there)]
+
+
+def _is_forgetful(topic: topics.Topic) -> bool:
+    return topic.retention_ms is not None and 0 <= topic.retention_ms < SHORTEST / timedelta(milliseconds=1)
+
+
+def _forgetful(flow: Flow, topic: topics.Topic) -> CheckMessage:
+    return Warning(
+        f"Parking topic {topic.name}: retention.ms is {topic.retention_ms}: what intake has not read by then is lost.",
+        hint=f"Set retention.ms to more than the longest time intake may be down, {SHORTEST.days} days at least.",
+        obj=f"Flow {flow.name}",
+        id="siding.W406",
+    )
+
+
+def _unfitting(flow: Flow, there: Collection[topics.Topic]) -> list[CheckMessage]:
+    """Patterns that no topic fits: the name may be misspelt, or the topic come later."""
+    patterns = [one for one in flow.parking_topics if is_pattern(one)]
+    return [
+        Warning(
+            f"No topic of cluster {flow.cluster.name} fits the pattern {pattern}.",
+            hint="Correct it, unless the topics come later: intake takes them up by itself.",
+            obj=f"Flow {flow.name}",
+            id="siding.W407",
+        )
+        for pattern in patterns
+        if not any(fits_one(pattern, topic.name) for topic in there)
+    ]
 
 
 def _fault(flow: Flow, fault: str, _: str, what_to_do: str) -> CheckMessage:

@@ -141,6 +141,8 @@ def _answer(touched: Touched, row: Answered, now: datetime) -> int | None:
             named = touched.events.get(ident)
             if named is not None:
                 _return(touched, named, row)
+            else:
+                touched.earlier.setdefault(ident, []).append(row)
     if key is not None:
         _release(touched, key, now)
     return event.id if event else None
@@ -160,7 +162,7 @@ def _apply(touched: Touched, event: Event, row: Answered, now: datetime) -> None
         group = touched.groups.get((row.flow.id, row.group.digest)) if row.group else None
         _tried(touched, event, row.failures, token=row.token or 0, group=group)
         _poisoned(event)
-    elif row.outcome == "held":
+    elif row.outcome in ("held", "still-held"):
         _return(touched, event, row)
 
 

@@ -58,11 +58,17 @@ ORDER BY e.id FOR NO KEY UPDATE OF e
 """
 SQL_ATTEMPTS = "SELECT event_state_id, token, number FROM parking_attempt WHERE event_state_id = ANY(%s)"
 SQL_EARLIER = """
-SELECT o.flow_id, o.event_digest, o.outcome, o.token, o.fate_token, o.fingerprint, o.attempts
+SELECT o.flow_id, o.event_digest, o.id, o.outcome, o.token, o.fate_token, o.fingerprint, o.attempts
 FROM parking_outcome o
 JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
 WHERE o.outcome IN ('applied', 'skipped', 'failed', 'held')
 ORDER BY o.id
+"""
+SQL_STILL_HELD = """
+SELECT o.flow_id, o.id, o.token, o.evidence -> 'still_held'
+FROM parking_outcome o
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, hold_key_digest) USING (flow_id, hold_key_digest)
+WHERE o.outcome = 'still-held'
 """
 SQL_GROUPS = """
 SELECT g.id, g.flow_id, g.digest FROM parking_errorgroup g
@@ -86,7 +92,7 @@ def load(rows: Sequence[Row], now: datetime) -> Touched:
     events = _events(wanted, stops)
     new = {row.event for row in parked} - events.keys()
     _known_attempts(events.values())
-    earlier = _earlier(new, flows)
+    earlier = _earlier(new, flows, {row.event: row.key for row in parked})
     groups = _groups(rows, [answer for answers in earlier.values() for answer in answers], now)
     return Touched(
         keys=keys,
@@ -162,12 +168,28 @@ def _known_attempts(events: Collection[Event]) -> None:
         by_id[event_id].known_attempts.add((token, number))
 
 
-def _earlier(idents: Collection[Ident], flows: dict[int, FlowFacts]) -> dict[Ident, list[Answered]]:
-    found: dict[Ident, list[Answered]] = {}
-    for flow, digest, *rest in _execute(SQL_EARLIER, _columns(list(idents))) if idents else []:
+def _earlier(
+    idents: Collection[Ident], flows: dict[int, FlowFacts], keys: Mapping[Ident, KeyIdent]
+) -> dict[Ident, list[Answered]]:
+    """The answers about these events, oldest first: they are announced only now."""
+    found: dict[Ident, list[tuple[int, Answered]]] = {}
+    for flow, digest, number, *rest in _execute(SQL_EARLIER, _columns(list(idents))) if idents else []:
         ident = Ident(flow, bytes(digest))
-        found.setdefault(ident, []).append(_answered(flows[flow], ident, rest))
-    return found
+        found.setdefault(ident, []).append((number, _answered(flows[flow], ident, rest)))
+    for ident, number, token in _still_held({keys[ident] for ident in found}) if found else ():
+        if ident in found:
+            found[ident].append((number, _answered(flows[ident.flow], ident, ("still-held", token, None, None, "[]"))))
+    return {ident: [answer for _, answer in sorted(pairs, key=itemgetter(0))] for ident, pairs in found.items()}
+
+
+def _still_held(keys: Collection[KeyIdent]) -> Iterator[tuple[Ident, int, int | None]]:
+    """Each event that a `still-held` of these keys names, with the answer's number and token."""
+    for flow, number, token, listed in _execute(SQL_STILL_HELD, _columns(list(keys))):
+        named = json.loads(listed) if listed else None
+        for one in named if isinstance(named, list) else ():
+            if isinstance(one, dict) and isinstance(event_id := one.get("event_id"), str):
+                digest = hashlib.sha256(bounded(event_id).encode("utf-8", "surrogatepass")).digest()
+                yield Ident(flow, digest), number, token
 
 
 def _answered(flow: FlowFacts, ident: Ident, columns: Sequence[Any]) -> Answered:

@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 
 from parking import days
 from parking.beat import beat
-from parking.intake.flows import by_topic
+from parking.intake.flows import facts
 from parking.intake.ownership import PROCESS
 from parking.intake.positions import Moved
 from parking.intake.source import Source
@@ -99,8 +99,9 @@ class Intake:
 
     def _look(self) -> None:
         """Flows may be declared, changed and switched off at any time."""
-        flows = by_topic(Flow.objects.filter(enabled=True))
-        clusters = {cluster.pk: cluster for cluster in Cluster.objects.filter(pk__in={place[0] for place in flows})}
+        flows = [facts(flow) for flow in Flow.objects.filter(enabled=True)]
+        wanted = {flow.cluster_id for flow in flows}
+        clusters = {cluster.pk: cluster for cluster in Cluster.objects.filter(pk__in=wanted)}
         for number, known in list(self._sources.items()):
             cluster = clusters.get(number)
             if cluster is None or cluster.client_settings != known.cluster.client_settings:
@@ -110,7 +111,7 @@ class Intake:
         for number, cluster in clusters.items():
             source = self._sources.get(number) or self._add(number, cluster)
             if source is not None:
-                source.flows = {topic: members for (of, topic), members in flows.items() if of == number}
+                source.declared = [flow for flow in flows if flow.cluster_id == number]
                 source.look()
         days.ensure(days.today())
 

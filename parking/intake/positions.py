@@ -145,6 +145,8 @@ def _journal_recreation(cluster: Cluster, old: TopicIncarnation, new: TopicIncar
 def _journal(topic: TopicIncarnation, reason: str, detail: dict[str, object]) -> None:
     """A gap is told to the owners of every flow that parks there, and journalled."""
     partition = detail.get("partition", "")
-    for flow in Flow.objects.filter(cluster=topic.cluster, parking_topic=topic.name):
+    for flow in Flow.objects.filter(cluster=topic.cluster):
+        if not flow.parks_on(topic.name):
+            continue
         alarms.open_incident(kind="gap", flow=flow, key=f"{topic.name}/{partition}", summary=reason)
     journal.write(actor=INTAKE, verb="gap", reason=reason, detail={"topic": topic.name, **detail})

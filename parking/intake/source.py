@@ -1,6 +1,6 @@
 """The parking topics of one cluster, as far as this process reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import structlog
 
 from parking.intake import ownership, positions
-from parking.intake.flows import Flows
+from parking.intake.flows import FlowFacts, Flows, who
 from parking.intake.read import Arrived
 from parking.intake.store import OtherContent, Stored, store
 from parking.kafka_in import Fetched, Look, Reader
@@ -52,7 +52,8 @@ class Source:
 
     def __init__(self, cluster: Cluster, troubles: Troubles) -> None:
         self.cluster = cluster
-        self.flows: Mapping[str, Flows] = {}
+        self.declared: Sequence[FlowFacts] = ()
+        self._flows: dict[str, Flows] = {}
         self.owned: dict[Name, Owned] = {}
         self.answers = False
         self._troubles = troubles
@@ -70,7 +71,9 @@ class Source:
     def look(self) -> None:
         """Ask what became of the topics; a cluster that does not answer keeps nobody waiting."""
         if self._looking is None:
-            self._looking = self._background.submit(self._reader.look, list(self.flows))
+            self._looking = self._background.submit(
+                self._reader.look, [topic for flow in self.declared for topic in flow.parking_topics]
+            )
 
     def arrange(self) -> None:
         """Take up what the last look says, if it has come back."""
@@ -130,7 +133,8 @@ class Source:
         """The partitions of the topics that are there and fit; a line for each flow whose topic is not."""
         wanted: dict[Name, TopicIncarnation] = {}
         faults: dict[str, str] = {}
-        for topic, flows in self.flows.items():
+        self._flows = self._who(look)
+        for topic, flows in self._flows.items():
             fault = _fault(topic, look) or self._reader.refused.pop(topic, "")
             if fault:
                 faults[f"flow {flows.first.name}"] = f"{fault}; intake takes it up by itself"
@@ -140,6 +144,11 @@ class Source:
                 wanted.update(((topic, number), life) for number in range(look.topics[topic].partitions))
         self._tell(faults)
         return wanted
+
+    def _who(self, look: Look) -> dict[str, Flows]:
+        """Topic → who parks there, of all that the look knows of."""
+        found = {topic: who(topic, self.declared) for topic in (*look.topics, *look.missing, *look.faults)}
+        return {topic: flows for topic, flows in found.items() if flows}  # who was switched off meanwhile
 
     def _tell(self, faults: dict[str, str]) -> None:
         for subject, text in faults.items():
@@ -227,7 +236,7 @@ class Source:
 
     def _store(self, fetched: list[Fetched]) -> Stored:
         names = {(one.record.topic, one.record.partition) for one in fetched}
-        flows = {self.owned[name].topic.pk: self.flows[name[0]] for name in names}
+        flows = {self.owned[name].topic.pk: self._flows[name[0]] for name in names}
         expected = {self.owned[name].place: self.owned[name].next_offset for name in names}
         arrived = [
             Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault)

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from parking import hold_key
+from parking import hold_key, topic_pattern
 
 
 class Cluster(models.Model):
@@ -49,7 +49,10 @@ class Flow(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="flows")
     source_topic = models.CharField(max_length=249)
     consumer_group = models.CharField(max_length=255)
-    parking_topic = models.CharField(max_length=249)
+    parking_topic = models.CharField(max_length=249, help_text="its name; plain: or a pattern, ^orders-.*\\.DLT$")
+    more_parking_topics = models.JSONField(
+        default=list, blank=True, help_text="further topics that its failures come to: names and patterns"
+    )
     replay_topic = models.CharField(max_length=249, blank=True)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="flows")
     runbook = models.URLField(blank=True)
@@ -107,6 +110,14 @@ class Flow(models.Model):
     @property
     def gated(self) -> bool:
         return self.target == self.Target.GATED
+
+    @property
+    def parking_topics(self) -> list[str]:
+        """Names and patterns of all topics that its failures come to."""
+        return [self.parking_topic, *self.more_parking_topics]
+
+    def parks_on(self, topic: str) -> bool:
+        return any(topic_pattern.fits(declared, topic) for declared in self.parking_topics)
 
     @property
     def replays_to(self) -> str:

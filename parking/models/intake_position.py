@@ -9,6 +9,13 @@ from django.db.models import Exists, OuterRef
 from parking.models.flow import Cluster, Flow
 
 
+class TopicIncarnationQuerySet(models.QuerySet["TopicIncarnation"]):
+    def newest_of(self, flow: Flow) -> "list[TopicIncarnation]":
+        """The newest life of each topic that the flow parks on, as far as intake has seen it; by name."""
+        lives = self.filter(cluster_id=flow.cluster_id).order_by("name", "pk")
+        return list({life.name: life for life in lives if flow.parks_on(life.name)}.values())
+
+
 class TopicIncarnation(models.Model):
     """A topic as one life of it: deleted and created again, the same name has another topic id (KIP-516)."""
 
@@ -22,6 +29,8 @@ class TopicIncarnation(models.Model):
     retention_ms = models.BigIntegerField(null=True, blank=True, help_text="-1 for unlimited, empty where not told")
     retention_bytes = models.BigIntegerField(null=True, blank=True, help_text="per partition; as above")
 
+    objects = TopicIncarnationQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -31,11 +40,6 @@ class TopicIncarnation(models.Model):
 
 
 class IntakePositionQuerySet(models.QuerySet["IntakePosition"]):
-    def read_to(self, cluster: Cluster, topic: str) -> dict[int, int]:
-        """Partition → next offset to read, in the newest life of a topic."""
-        lives = TopicIncarnation.objects.filter(cluster=cluster, name=topic).order_by("-pk")
-        return dict(self.filter(topic_id=lives.values("pk")[:1]).values_list("partition", "next_offset"))
-
     def of_now(self) -> Self:
         """Those of the newest life of each topic: of earlier ones nothing can be read any more."""
         later = TopicIncarnation.objects.filter(

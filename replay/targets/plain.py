@@ -28,7 +28,7 @@ def check(flow: Flow, planned: Sequence[Planned]) -> topic.Topic:
     Raises Refused if it is missing or too small for one of them, is the parking topic itself, or the bytes of one are
     no longer stored; Unreachable if Kafka does not answer.
     """
-    if flow.replays_to == flow.parking_topic:
+    if flow.parks_on(flow.replays_to):
         raise Refused(f"Flow {flow.name} would replay into its own parking topic: correct its target topic.")
     there = topic.read(flow.cluster, flow.replays_to)
     too_large = [name for name, size in _sizes(planned) if size > there.largest]

@@ -137,7 +137,8 @@ def test_the_journal_says_why_it_is_believed(line):
     (sent,) = line.service.applied
     assert evidence["sent"] == f"{sent.topic}/{sent.partition}/{sent.offset}"
     assert evidence["committed"] == sent.offset + 1
-    assert evidence["parking_ends"] == {"0": 0, "1": 1, "2": 0}
+    assert list(evidence["parking_ends"].values()) == [0, 1, 0]
+    assert line.flow.parking_topic + "/1" in evidence["parking_ends"]
     assert (entry.replay_id, entry.actor_name, evidence["token"]) == (replay.pk, "worker", replay.token)
     assert JournalEntry.objects.filter(verb="released").count() == 1
 
@@ -216,7 +217,7 @@ def test_what_intake_has_not_read_is_not_taken_for_a_mark(line, monkeypatch):
     line.service.serve()
     replay = line.tick(replay)
     assert line.steps(replay) == ["in_flight"]
-    assert line.tick(replay).steps.get().evidence["parking_ends"] == {"0": 0, "1": 2, "2": 0}
+    assert list(line.tick(replay).steps.get().evidence["parking_ends"].values()) == [0, 2, 0]
 
 
 def test_a_flow_may_say_how_late_a_failure_may_be_parked(make_line):

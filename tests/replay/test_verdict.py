@@ -59,7 +59,12 @@ def test_fenced_is_a_state_of_its_own_and_held_says_nothing():
 
 
 def inferred(**seen):
-    found = infer(**({"action": "apply", "parked_again": None, "ends": {0: 5, 1: 3}, "read_to": {0: 5, 1: 3}} | seen))
+    found = infer(
+        **(
+            {"action": "apply", "parked_again": None, "ends": {"p/0": 5, "p/1": 3}, "read_to": {"p/0": 5, "p/1": 3}}
+            | seen
+        )
+    )
     return None if found is None else found.state
 
 
@@ -67,7 +72,9 @@ def test_committed_past_and_all_read_and_not_parked_again_is_believed_applied():
     assert inferred() == "applied"
 
 
-@pytest.mark.parametrize("seen", [{"ends": None}, {"read_to": {0: 5, 1: 2}}, {"read_to": {0: 9}}, {"read_to": {}}])
+@pytest.mark.parametrize(
+    "seen", [{"ends": None}, {"read_to": {"p/0": 5, "p/1": 2}}, {"read_to": {"p/0": 9}}, {"read_to": {}}]
+)
 def test_nothing_is_believed_before_everything_is_seen(seen):
     assert inferred(**seen) is None
 
@@ -82,4 +89,4 @@ def test_what_is_skipped_is_not_sent_and_needs_no_sign():
 
 
 def test_an_empty_parking_topic_has_nothing_to_be_read():
-    assert inferred(ends={0: 0, 1: 0}, read_to={}) == "applied"
+    assert inferred(ends={"p/0": 0, "p/1": 0}, read_to={}) == "applied"

@@ -54,6 +54,22 @@ def test_each_fault_of_a_topic_names_the_flow_and_what_to_do(flow: Flow, make_to
     assert missing.hint == "Create it with cleanup.policy=delete."
 
 
+@pytest.mark.kafka
+def test_topics_that_forget_too_soon_and_patterns_that_nothing_fits(flow: Flow, make_topic: Callable[..., str]) -> None:
+    """Case ING-25, its second half."""
+    flow.source_topic, flow.target, flow.replay_topic = make_topic("source"), "plain", ""
+    flow.parking_topic = make_topic("parking", **LARGE, **{"retention.ms": "3600000"})
+    patterned = make_topic("eu-dead", **LARGE, **{"cleanup.policy": "compact"})
+    flow.more_parking_topics = [f"^{patterned[:-1]}.$", "^no-such-.*"]
+    flow.save()
+    policy, forgetful, unfitting = clusters.look()
+    assert (policy.id, policy.hint) == ("siding.E403", "Set cleanup.policy=delete.")
+    assert patterned in policy.msg
+    assert (forgetful.id, unfitting.id) == ("siding.W406", "siding.W407")
+    assert "retention.ms is 3600000" in forgetful.msg
+    assert "fits the pattern ^no-such-.*" in unfitting.msg
+
+
 def test_a_flow_that_is_switched_off_is_not_looked_at(flow: Flow) -> None:
     Flow.objects.update(enabled=False)
     assert [fault.id for fault in clusters.look()] == ["siding.W401"]

@@ -1,5 +1,6 @@
 """`manage.py flows`: a file says what is so; saying it again changes nothing; what is wrong is named."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -92,3 +93,22 @@ def test_what_is_wrong_is_named_and_nothing_is_changed(declare, old, new, says):
 def test_a_file_that_is_not_there():
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("flows", "/nowhere/flows.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ('parking_topic = "^payments.*"', "is a pattern"),
+        ('more_parking_topics = ["^x("]', "a pattern that RE2 reads was expected"),
+        ('more_parking_topics = ["a b"]', "letters, digits"),
+        ('more_parking_topics = "payments.DLT"', "a list such as"),
+        ('more_parking_topics = ["^paym.*"]', "'payments' is among them, which the flow reads or is replayed to"),
+        ('more_parking_topics = ["payments-replay"]', "is among them"),
+    ],
+)
+def test_parking_topics_that_cannot_be(declare, change, says):
+    name = change.partition(" ")[0]
+    text = "\n".join(line for line in GOOD.splitlines() if not line.startswith(f"{name} "))
+    with pytest.raises(CommandError, match="flow payments: .*" + re.escape(says)):
+        declare(f"{text}\n{change}\n")
+    assert not Flow.objects.exists()
