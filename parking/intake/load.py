@@ -3,15 +3,18 @@
 Raw SQL: each step is one statement for the whole batch, with arrays instead of one query per row.
 """
 
+import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from django.db import connection
 
 from parking import error_group, storable
 from parking.attempt import Attempt, ValidationError
+from parking.event_id import bounded
 from parking.intake.flows import FlowFacts
 from parking.intake.rows import Answered, Failure, Ident, KeyIdent, Parked, Place, Row
 from parking.intake.touched import Event, Ids, Key, Stop, Touched

@@ -167,6 +167,33 @@ def test_an_event_that_is_held_again_is_parked_again(lot):
     assert (entry.verb, entry.event_id) == ("returned", event.pk)
 
 
+@pytest.mark.parametrize("one_batch", [False, True])
+def test_what_is_said_of_an_event_before_its_announcement_counts_when_it_comes(lot, one_batch):
+    """Nobody announced e2 yet: a fact, then a `still-held` of a newer token (a restored ledger), then another fact."""
+    held = (StillHeld("e2", 11, "held", lot.poison("e2", 11).record.coordinates),)
+    said = [
+        lot.poison("e1", 10),
+        lot.answer("applied", "e2", token=5, fate_token=5),
+        lot.answer("still-held", token=4, still_held=held, held_count=1),
+    ]
+    later = [lot.answer("still-held", token=6, still_held=held, held_count=1)]
+    for batch in [said + later + [lot.held("e2", 11)]] if one_batch else [said, later, [lot.held("e2", 11)]]:
+        lot.store(*batch)
+    assert lot.state("e2").state == "parked"
+    assert counts(lot.quarantine) == (1, 1, 0, "open")
+    assert [entry.verb for entry in JournalEntry.objects.filter(verb="returned")] == ["returned"]
+    lot.store(lot.answer("applied", "e2", token=7, fate_token=7))
+    assert lot.state("e2").state == "applied"
+
+
+def test_an_older_still_held_does_not_bring_back_what_is_announced_later(lot):
+    held = (StillHeld("e2", 11, "held", lot.poison("e2", 11).record.coordinates),)
+    lot.store(lot.poison("e1", 10), lot.answer("still-held", token=6, still_held=held, held_count=1))
+    lot.store(lot.answer("applied", "e2", token=6, fate_token=6))
+    lot.store(lot.held("e2", 11))
+    assert lot.state("e2").state == "applied"
+
+
 def test_the_answer_held_brings_an_event_back_in_its_own_quarantine(lot):
     lot.store(lot.poison("e1", 10), lot.held("e2", 11), lot.answer("applied", "e1", fate_token=5))
     lot.store(lot.answer("held", "e1", token=6))
