@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from console.show.alarms import short
-from console.show.texts import number, shortened, span
+from console.show.texts import number, shortened, simple_name, span
 from console.show.unseen import visible
 from parking.models import Flow, Incident, Quarantine
 
@@ -65,9 +65,10 @@ def chips(
     if len(incidents) > MOST:
         found.append(Chip("poison", "poison", f"{len(incidents) - MOST} more", _of(flow, "incidents")))
     if storm and storm.keys >= keys * MOSTLY:
-        name = shortened(visible(storm.error_type, one_line=True), 40)
-        text = f"storm: {name}, {number(storm.keys)} keys"
-        found.append(Chip("held", "warning", text, _of(flow, "errors"), "most keys of this flow stopped at one error"))
+        whole = visible(storm.error_type, one_line=True)
+        text = f"storm: {shortened(simple_name(whole), 40)}, {number(storm.keys)} keys"
+        title = f"most keys of this flow stopped at one error: {whole}"
+        found.append(Chip("held", "warning", text, _of(flow, "errors"), title))
     found += [_of_replays(one) for one in sorted(moving, key=lambda one: one.state != "requested")]
     if not flow.enabled:
         found.append(Chip("quiet", "none", "switched off", title="intake does not read its parking topic"))

@@ -1,5 +1,6 @@
 """Bytes, numbers and spans of time as people read them."""
 
+import re
 from datetime import timedelta
 
 THIN = "\u202f"  # narrow no-break space: between groups of digits, and between a number and its unit
@@ -47,3 +48,12 @@ def text_of(data: bytes) -> str:
 def shortened(text: str, longest: int) -> str:
     """At most that many characters, the end replaced by `…`; the page shows the whole elsewhere."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+_QUALIFIED = re.compile(r"(?:\w+[.$])+(\w+)")
+
+
+def simple_name(error_type: str) -> str:
+    """`com.example.billing.TaxRateMissing` → `TaxRateMissing`; what is no qualified name of a class stays as it is."""
+    qualified = _QUALIFIED.fullmatch(error_type)
+    return qualified[1] if qualified else error_type

@@ -96,6 +96,12 @@ def _moment(local: datetime, form: str) -> str:
 
 
 @register.simple_tag
+def clock() -> str:
+    """The time of day in the viewer's zone: how fresh a page is."""
+    return f"{timezone.localtime():%H:%M:%S}"
+
+
+@register.simple_tag
 def age(at: datetime | None) -> SafeString | str:
     """How long ago: `3 h 12 m`; the moment itself in the title."""
     return _span(at, timezone.now() - at) if at else "–"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from tests.browser.faults import barriers, sideways
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def pictures(transactional_db, kafka):
-    return scenes.tell()
+    return scenes.tell(timezone.now())
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -6,7 +6,6 @@ from now.
 
 import hashlib
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -141,7 +140,7 @@ class Lot:
 
 
 def ms(ago: float) -> int:
-    return int((time.time() - ago) * 1000)
+    return int((timezone.now().timestamp() - ago) * 1000)
 
 
 def typed(event_id: str, kind: str) -> Headers:

@@ -56,6 +56,20 @@ def test_sizes(count, text):
     assert texts.size(count) == text
 
 
+@pytest.mark.parametrize(
+    ("error_type", "name"),
+    [
+        ("com.example.billing.TaxRateMissing", "TaxRateMissing"),
+        ("com.example.Outer$Inner", "Inner"),
+        ("InvalidDecision", "InvalidDecision"),
+        ("not a.Class name", "not a.Class name"),
+        ("", ""),
+    ],
+)
+def test_a_class_is_called_by_its_simple_name(error_type, name):
+    assert texts.simple_name(error_type) == name
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -1,1 +1,1 @@
-"""`make screenshots`: every page, light and dark, wide and 360 px, of one synthetic story, into `screenshots/`."""
+"""`make screenshots`: every page, light and dark, wide and 360 px, of the world of `manage.py life`."""

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -16,10 +17,13 @@ from django.test.utils import override_settings, setup_databases, setup_test_env
 from playwright._impl._api_structures import SetCookieParam
 from playwright.sync_api import Browser, sync_playwright
 
+from console.demo.life.clock import Clock, ruling
 from tests.browser.faults import Faults, barriers, sideways
 from tests.conftest import CHROMIUM_FLAGS, chromium
 from tests.screenshots.scenes import Picture, tell
 
+NOW = datetime(2026, 11, 17, 10, 42, 7, tzinfo=UTC)
+"""The moment of all pictures: the same world, the same clock, the same pictures."""
 FOLDER = Path(__file__).resolve().parents[2] / "screenshots"
 SIZES = {"wide": (1360, 1000), "narrow": (360, 780)}
 ZONE = "Europe/Berlin"
@@ -30,8 +34,8 @@ def take_all(words: list[str]) -> int:
     """Writes the pictures; 1 where a page opened a dialog, logged an error, scrolls sideways or has a barrier."""
     FOLDER.mkdir(exist_ok=True)
     faults: list[str] = []
-    with console() as base, sync_playwright() as playwright:
-        pictures = [one for one in tell() if not words or any(word in one.name for word in words)]
+    with console() as base, ruling(Clock(NOW)), sync_playwright() as playwright:
+        pictures = [one for one in tell(NOW) if not words or any(word in one.name for word in words)]
         browser = playwright.chromium.launch(executable_path=chromium(), args=[*CHROMIUM_FLAGS, "--no-sandbox"])
         themes: tuple[Theme, ...] = ("light", "dark")
         for picture in pictures:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 
@@ -36,14 +37,21 @@ class Disputes:
         """A poison event at `at`, and so many events of its key held behind it within the next hour."""
         self._account += 1
         case = Case(FLOW, b"acc-%d" % self._account)
-        make = trouble or self._random.choice(TROUBLES)
-        message, tries, remedy = make(self._sender, case.key.decode(), milliseconds(at))
-        self._add(case, at, message, tries)
-        case.remedies[message.event_id] = remedy
+        self.fail(case, at, trouble or self._random.choice(TROUBLES))
         for _ in range(behind):
             at += timedelta(seconds=self._random.uniform(20, 3000 / behind))
-            self._add(case, at, self._sender.event(self._random.choice(BEHIND), case.key.decode()))
+            self.hold(case, at, self._random.choice(BEHIND))
         return case
+
+    def fail(self, case: Case, at: datetime, trouble: "Make") -> None:
+        """Another poison event of the key."""
+        message, tries, remedy = trouble(self._sender, case.key.decode(), milliseconds(at))
+        self._add(case, at, message, tries)
+        case.remedies[message.event_id] = remedy
+
+    def hold(self, case: Case, at: datetime, event_type: str) -> None:
+        """Another event of the key, held behind those before it."""
+        self._add(case, at, self._sender.event(event_type, case.key.decode()))
 
     def _add(self, case: Case, at: datetime, message: Message, tries: tuple[Attempt, ...] = ()) -> None:
         number = partitioner.partition(case.key, SOURCE_PARTITIONS)
@@ -97,7 +105,9 @@ def settled(case: Case, at: datetime) -> list[Parked]:
 def amount_as_text(sender: Sender, account: str, now: int) -> Trouble:
     message = sender.event("ChargeDisputed", account, amount_cents="1200.00", reason="other")
     right = {"amount_cents": 120000, "reason": "not_received"}
-    return message, _invalid_decision(message, now), _mended(message, "minor units, and the reason of the file", right)
+    late = _tries(now - 64_000, 1, "TimeoutError", "no answer from the model in 30 s")
+    again = tuple(replace(attempt, number=attempt.number + 1) for attempt in _invalid_decision(message, now))
+    return message, (*late, *again), _mended(message, "minor units fixed, reason from the case file", right)
 
 
 def unknown_reason(sender: Sender, account: str, now: int) -> Trouble:
@@ -110,6 +120,13 @@ def fax(sender: Sender, account: str, now: int) -> Trouble:
     faults = event_faults("EvidenceAdded", json.loads(message.value))
     tries = _tries(now, 1, "InvalidEvent", "The event did not pass validation: 1 error.", faults)
     return message, tries, _mended(message, "a fax is filed as a letter", {"evidence": "letter"})
+
+
+def no_limit(sender: Sender, account: str, now: int) -> Trouble:
+    message = sender.event("LimitChanged", account, limit_cents=None)
+    faults = event_faults("LimitChanged", json.loads(message.value))
+    tries = _tries(now, 1, "InvalidEvent", "The event did not pass validation: 1 error.", faults)
+    return message, tries, Remedy("skip", "superseded by a later limit")
 
 
 def cut_off(sender: Sender, account: str, now: int) -> Trouble:
@@ -153,7 +170,7 @@ def _tries(
         f'Traceback (most recent call last):\n  File "disputes/decide.py", line 41, in __call__\n{error_type}: {said}'
     )
     return tuple(
-        Attempt(number, now - (count - number) * 700, error_type, said, trace, tuple(faults or ()), count > 1)
+        Attempt(number, now - (count - number) * 36_000, error_type, said, trace, tuple(faults or ()), count > 1)
         for number in range(1, count + 1)
     )
 

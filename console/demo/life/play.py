@@ -33,12 +33,7 @@ class Player:
         self._arrivals, self._clock = arrivals, clock
 
     def play(self, case: Case, *, fails_at: int = 0) -> None:
-        replay = Replay.objects.get(quarantine=quarantine(case), state=Replay.State.APPROVED)
-        lease = leases.take(replay.pk, "history")
-        assert lease is not None
-        start.start(lease)
-        Replay.objects.filter(pk=replay.pk).update(started_at=timezone.now())  # it had taken the database's clock
-        replay = Replay.objects.select_related("flow", "quarantine__hold_key").get(pk=replay.pk)
+        replay, lease = self._started(case)
         step_by_step = self._by_answers if replay.flow.gated else self._by_inference
         culprit = step_by_step(replay, case, fails_at)
         self._pass()
@@ -49,6 +44,27 @@ class Player:
         else:
             self._release(replay, case)
         leases.give_back(lease, due_in=None)
+
+    def begin(self, case: Case, *, answered: int) -> None:
+        """Start it, and leave it running with so many steps settled and the next one sent."""
+        replay, lease = self._started(case)
+        *done, _ = self._sent(replay, answered + 1)
+        answers = []
+        for step in done:
+            self._pass()
+            answers.append(self._fact(replay, case, step))
+        self._arrivals.take(answers)
+        with transaction.atomic():
+            settle.settle(replay)
+        leases.give_back(lease, due_in=None)
+
+    def _started(self, case: Case) -> tuple[Replay, leases.Lease]:
+        replay = Replay.objects.get(quarantine=quarantine(case), state=Replay.State.APPROVED)
+        lease = leases.take(replay.pk, "history")
+        assert lease is not None
+        start.start(lease)
+        Replay.objects.filter(pk=replay.pk).update(started_at=timezone.now())  # it had taken the database's clock
+        return Replay.objects.select_related("flow", "quarantine__hold_key").get(pk=replay.pk), lease
 
     def _pass(self, time: timedelta = PACE) -> None:
         self._clock.set(self._clock.now + time)

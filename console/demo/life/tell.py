@@ -1,7 +1,6 @@
 """What happens when in the two weeks, and that it does, in order of time."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from random import Random
 
@@ -12,9 +11,11 @@ from console.demo.life.alarms import Alarms
 from console.demo.life.arrivals import Arrivals, Parked
 from console.demo.life.cases import Case
 from console.demo.life.clock import Clock, ruling
+from console.demo.life.history import Deed, History
 from console.demo.life.kafka import asked_once
 from console.demo.life.people import People
 from console.demo.life.play import Player
+from console.demo.life.present import Present
 from parking.actor import Actor
 from parking.errors import Refused
 from parking.models import Flow
@@ -29,31 +30,19 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 WITHIN_A_DAY = (2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 9, 11, 12, 12, 11, 9, 7, 5, 4, 4, 3, 2)
 """How much goes wrong in each hour of the day (UTC)."""
 
-Deed = Callable[[], object]
-
-
-@dataclass
-class History:
-    """What happens, in any order until it is told. `events` is how many parked events there are so far."""
-
-    parked: list[Parked] = field(default_factory=list)
-    deeds: list[tuple[datetime, Deed]] = field(default_factory=list)
-    events: int = 0
-
-    def park(self, case: Case) -> Case:
-        self.parked += [Parked(case.flow, event.at, event.wire) for event in case.events]
-        self.events += len(case.events)
-        return case
-
-    def do(self, at: datetime, deed: Deed) -> None:
-        self.deeds.append((at, deed))
-
 
 def tell(
-    *, actors: Mapping[str, Actor], now: datetime, seed: int = 1, events: int = SOME_EVENTS, waiting: int = 0
+    *,
+    actors: Mapping[str, Actor],
+    now: datetime,
+    seed: int = 1,
+    events: int = SOME_EVENTS,
+    waiting: int = 0,
+    present: bool = False,
 ) -> int:
     """Write the history that ends at `now`: about so many parked events, of them at least `waiting` unsettled.
 
+    `present` adds what the running services of a demo would bring: keys that are stopped, moving and waiting right now.
     `actors` are oncall, reviewer and owner. One transaction; returns how many events there are. Raises Refused where a
     flow is missing, or anything was parked before: history comes first.
     """
@@ -65,7 +54,7 @@ def tell(
     clock = Clock(now - DAYS * DAY)
     with ruling(clock), asked_once(), transaction.atomic():
         teller = Teller(known, actors, clock, now=now, seed=seed)
-        told = teller.told(events, waiting)
+        told = teller.told(events, waiting, present=present)
         arrivals.go_on(known)
     return told
 
@@ -83,12 +72,14 @@ class Teller:
         self._plain = invoices.Invoices(self._random)
         self._history = History()
 
-    def told(self, events: int, waiting: int) -> int:
+    def told(self, events: int, waiting: int, *, present: bool) -> int:
         self._set_rules()
         self._everyday_life()
         self._outage()
         self._today()
         self._storm()
+        if present:
+            Present(self._history, self._disputes, self._people, self._player, self._now).bring()
         self._much_more(events, waiting)
         self._happen()
         return self._history.events

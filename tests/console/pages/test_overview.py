@@ -66,10 +66,11 @@ def test_what_fires_moves_and_waits_is_on_chips(scene):
 def test_many_keys_of_one_error_are_a_storm_and_of_many_errors_are_not(scene):
     storm, mixed = more_flows(scene, "storm", "mixed")
     for number in range(12):
-        story.simple_key(storm, b"k%d" % number, ago=60, error=("TaxRateMissing", f"m {number}"))
+        story.simple_key(storm, b"k%d" % number, ago=60, error=("com.example.TaxRateMissing", f"m {number}"))
         story.simple_key(mixed, b"k%d" % number, ago=60, error=(f"Error{number % 6}", "m"))
     body = page(scene)
     assert "storm: TaxRateMissing, 12 keys" in row_of(body, "storm")
+    assert "stopped at one error: com.example.TaxRateMissing" in row_of(body, "storm")
     assert "storm" not in row_of(body, "mixed")
 
 
