@@ -1,4 +1,4 @@
-"""The one module that speaks HTTP outwards: one POST, to the very addresses that were looked at, within one deadline.
+"""The one module that speaks HTTP outwards: one request, to the very addresses that were looked at, in one deadline.
 
 Redirects are answers like any other and never followed; the environment's proxies are not used; a name is looked up
 once, and what it leads to is checked and then called, so that a second answer of the name server changes nothing.
@@ -7,7 +7,7 @@ once, and what it leads to is checked and then called, so that a second answer o
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -20,6 +20,7 @@ from replay.destination import Allowed, Destination
 
 SECONDS = 10.0
 LONGEST_ANSWER = 64 * 1024
+ANYWHERE = (Allowed.parse("0.0.0.0/0"), Allowed.parse("::/0"))
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -34,7 +35,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, header fields (names in lower case) and at most 64 KiB of the body."""
+    """Status, header fields (names in lower case) and the beginning of the body: 64 KiB, or what was asked for."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -77,17 +78,48 @@ def post(
     Raises Forbidden if the URL, or an address that it leads to now, may not be called, NoAnswer if nothing came back
     within `seconds` (10 unless told otherwise), looking up, connecting and reading together.
     """
-    parsed = destination.parse(url)
-    pinned = _Pinned(parsed, time.monotonic() + (SECONDS if seconds is None else seconds), resolver)
+    pinned = _Pinned(destination.parse(url), _deadline(seconds), resolver, allowed())
+    fields = {**headers, "Content-Length": str(len(body))}
+    return _ask(pinned, b"POST", fields, body, tls=tls, most=LONGEST_ANSWER)
+
+
+def get(
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    most: int,
+    seconds: float | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> Answer:
+    """GET what the operator has declared, as the brokers of a cluster are: wherever it is, inside too.
+
+    At most that many bytes of the body. Raises Forbidden if it is no URL, NoAnswer as `post` does.
+    """
+    pinned = _Pinned(destination.parse(url), _deadline(seconds), resolve, ANYWHERE)
+    return _ask(pinned, b"GET", headers, None, tls=tls, most=most)
+
+
+def _deadline(seconds: float | None) -> float:
+    return time.monotonic() + (SECONDS if seconds is None else seconds)
+
+
+def _ask(
+    pinned: "_Pinned",
+    method: bytes,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    tls: ssl.SSLContext | None,
+    most: int,
+) -> Answer:
     fields = [(name.encode(), value.encode()) for name, value in headers.items()]
+    url = pinned.to.url
     try:
         with (
             httpcore.ConnectionPool(ssl_context=tls or _system_tls(), network_backend=pinned, retries=0) as pool,
-            pool.stream(
-                "POST", url, headers=[*fields, (b"Content-Length", str(len(body)).encode())], content=body
-            ) as got,
+            pool.stream(method, url, headers=fields, content=body) as got,
         ):
-            return Answer(got.status, _lower(got.headers), _beginning(got.iter_stream()))
+            return Answer(got.status, _lower(got.headers), _beginning(got.iter_stream(), most))
     except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, OSError, UnicodeError) as error:
         raise NoAnswer(_words(error), sent=pinned.connected) from None
 
@@ -101,13 +133,13 @@ def _lower(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 
-def _beginning(chunks: Iterable[bytes]) -> bytes:
-    body = b""
+def _beginning(chunks: Iterable[bytes], most: int) -> bytes:
+    body = bytearray()
     for chunk in chunks:
         body += chunk
-        if len(body) >= LONGEST_ANSWER:
+        if len(body) >= most:
             break
-    return body[:LONGEST_ANSWER]
+    return bytes(body[:most])
 
 
 def _words(error: Exception) -> str:
@@ -125,9 +157,10 @@ def _words(error: Exception) -> str:
 class _Pinned(httpcore.NetworkBackend):
     """Connects only to addresses that were checked; no operation gets more than what is left of the time."""
 
-    def __init__(self, to: Destination, deadline: float, resolver: Resolver) -> None:
+    def __init__(self, to: Destination, deadline: float, resolver: Resolver, may: Sequence[Allowed]) -> None:
         self.connected = False
-        self._to = to
+        self.to = to
+        self._may = may
         self._deadline = deadline
         self._resolver = resolver
         self._system = httpcore.SyncBackend()
@@ -140,12 +173,12 @@ class _Pinned(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        found = self._resolver(self._to.host, self._to.port)
-        addresses = destination.check(self._to, found, allowed())
+        found = self._resolver(self.to.host, self.to.port)
+        addresses = destination.check(self.to, found, self._may)
         failure: Exception | None = None
         for address in addresses:
             try:
-                stream = self._system.connect_tcp(address, self._to.port, timeout=_left(self._deadline))
+                stream = self._system.connect_tcp(address, self.to.port, timeout=_left(self._deadline))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
                 continue

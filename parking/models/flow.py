@@ -7,9 +7,16 @@ from django.db import models
 
 from parking import hold_key, topic_pattern
 
+REGISTRY = "schema.registry."
+"""How the names of settings begin that are for the cluster's schema registry, not for a Kafka client."""
+
 
 class Cluster(models.Model):
-    """One Kafka cluster. `settings` are librdkafka client settings without secrets (SIDING_CLUSTER_SECRETS)."""
+    """One Kafka cluster. `settings` are librdkafka client settings without secrets (SIDING_CLUSTER_SECRETS).
+
+    Those of its schema registry stand among them, with the prefix `schema.registry.`: what a client of Kafka is made
+    with never depends on them.
+    """
 
     name = models.CharField(max_length=100, unique=True)
     bootstrap_servers = models.TextField()
@@ -21,8 +28,19 @@ class Cluster(models.Model):
     @property
     def client_settings(self) -> dict[str, Any]:
         """What a client of this cluster is made with."""
+        ours = {name: value for name, value in self._given.items() if not name.startswith(REGISTRY)}
+        return {**ours, "bootstrap.servers": self.bootstrap_servers}
+
+    @property
+    def registry_settings(self) -> dict[str, Any]:
+        """What a client of its schema registry is made with, without the prefix; empty where there is none."""
+        given = self._given.items()
+        return {name.removeprefix(REGISTRY): value for name, value in given if name.startswith(REGISTRY)}
+
+    @property
+    def _given(self) -> dict[str, Any]:
         secrets: dict[str, str] = settings.CLUSTER_SECRETS.get(self.name, {})
-        return {**self.settings, **secrets, "bootstrap.servers": self.bootstrap_servers}
+        return {**self.settings, **secrets}
 
 
 class Team(models.Model):
