@@ -6,7 +6,9 @@ from parking.models.event import EventState
 
 
 class Attempt(models.Model):
-    event_state = models.ForeignKey(EventState, on_delete=models.PROTECT, related_name="attempts")
+    event_state = models.ForeignKey(
+        EventState, on_delete=models.PROTECT, related_name="attempts", db_index=False, db_constraint=False
+    )  # `attempt_once` begins with it
     token = models.BigIntegerField(default=0, help_text="token of the replay; 0 = live")
     number = models.BigIntegerField(help_text="counts from 1 over the event's whole life")
     at = models.DateTimeField(null=True)

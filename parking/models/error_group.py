@@ -3,6 +3,7 @@
 from django.db import models
 
 from parking.models.flow import Flow
+from parking.models.kept import kept
 
 
 class ErrorGroup(models.Model):
@@ -17,3 +18,4 @@ class ErrorGroup(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["flow", "digest"], name="error_group_once")]
+        triggers = [kept("error_group_id")]

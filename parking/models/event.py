@@ -2,6 +2,10 @@
 
 `EventState` is the row that everything refers to. `ParkedEvent` (immutable) and `EventPayload` (exact bytes) are
 range-partitioned by `stored_at`, our own clock: a foreign timestamp cannot create partitions.
+
+The database does not check the references of what intake writes for each record (`db_constraint=False`): nine checks
+took PostgreSQL longer than storing the rows. Intake writes both ends in one transaction, under the locks of the keys;
+what must not be deleted is refused where it is deleted (`UNSETTLED_STAYS`, `parking.models.kept`).
 """
 
 from collections.abc import Collection
@@ -65,19 +69,31 @@ class EventState(models.Model):
         BROKEN = "broken", "broken"  # said to be ours and could not be read: kept raw with the reason
 
     id = models.BigAutoField(primary_key=True)
-    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="events", db_index=False)
+    flow = models.ForeignKey(
+        Flow, on_delete=models.PROTECT, related_name="events", db_index=False, db_constraint=False
+    )
     event_digest = models.BinaryField(
         max_length=32, help_text="SHA-256 of the event id; of the parking coordinates where it is not known to be one"
     )
     stored_at = models.DateTimeField(help_text="partition of the immutable row and the payload")
     quarantine = models.ForeignKey(
-        Quarantine, null=True, on_delete=models.PROTECT, related_name="events", db_index=False
+        Quarantine,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="events",
+        db_index=False,
+        db_constraint=False,
     )
     position = models.BigIntegerField(null=True, help_text="place in the quarantine: what the ledger assigned")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PARKED)
     error_group = models.ForeignKey(
-        ErrorGroup, null=True, on_delete=models.PROTECT, related_name="events", db_index=False
+        ErrorGroup,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="events",
+        db_index=False,
+        db_constraint=False,
     )
     attempt_count = models.PositiveIntegerField(default=0)
     fate_token = models.BigIntegerField(null=True, help_text="token of the fact that settled it; 0 = live")
@@ -130,10 +146,17 @@ class ParkedEvent(models.Model):
     """Immutable: what arrived. Same id as its `EventState`."""
 
     event_state = models.OneToOneField(
-        EventState, primary_key=True, db_column="id", on_delete=models.PROTECT, related_name="event"
+        EventState,
+        primary_key=True,
+        db_column="id",
+        db_constraint=False,
+        on_delete=models.PROTECT,
+        related_name="event",
     )
     stored_at = models.DateTimeField()
-    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+", db_index=False)
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
     dialect = models.CharField(max_length=40)
     event_id = models.TextField(help_text="at most 1 KiB; longer ones are sha256:<hex>")
     event_id_bytes = models.BinaryField(null=True, help_text="its exact UTF-8 where text cannot hold it (a NUL)")
@@ -163,10 +186,15 @@ class ParkedEvent(models.Model):
 
 
 class EventPayload(models.Model):
-    """The exact bytes. Scrubbing is a DELETE of this row."""
+    """The exact bytes, as a replay sends them. Scrubbing is a DELETE of this row."""
 
     event_state = models.OneToOneField(
-        EventState, primary_key=True, db_column="id", on_delete=models.PROTECT, related_name="payload"
+        EventState,
+        primary_key=True,
+        db_column="id",
+        db_constraint=False,
+        on_delete=models.PROTECT,
+        related_name="payload",
     )
     stored_at = models.DateTimeField()
     key = models.BinaryField(null=True)
@@ -181,15 +209,13 @@ class EventPayload(models.Model):
 class ParkedRecord(models.Model):
     """Coordinates of every record intake has read: nothing is stored twice (guarantee 2)."""
 
-    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, db_index=False)
+    pk = models.CompositePrimaryKey("topic_id", "partition", "offset")
+    topic = models.ForeignKey(TopicIncarnation, on_delete=models.PROTECT, db_index=False, db_constraint=False)
     partition = models.IntegerField()
     offset = models.BigIntegerField()
     content = models.BinaryField(
         max_length=32, help_text="digest: the same coordinates with other bytes are not the same"
     )
-    event_state = models.ForeignKey(EventState, null=True, on_delete=models.PROTECT, related_name="records")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["topic", "partition", "offset"], name="parked_record_once"),
-        ]
+    event_state = models.ForeignKey(
+        EventState, null=True, on_delete=models.PROTECT, related_name="records", db_constraint=False
+    )

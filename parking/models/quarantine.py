@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Substr
 
 from parking.models.flow import Flow
+from parking.models.kept import kept
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -117,6 +118,7 @@ class Quarantine(models.Model):
             ),
             models.Index(fields=["flow", "-id"], condition=models.Q(state="released"), name="quarantine_released"),
         ]
+        triggers = [kept("quarantine_id")]
 
     @property
     def depth(self) -> int:
