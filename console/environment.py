@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
@@ -28,6 +29,9 @@ ADDRESSES = {
     "kafka_bootstrap_servers": (r"[^\s,]+:\d+(,[^\s,]+:\d+)*", "host:9092,host:9092"),
     "smtp_url": (r"smtps?://([^\s@/]+@)?[^\s/@]+?(:\d+)?/?(\?tls=start)?", "smtp://user:password@host:587?tls=start"),
 }
+SECRET = (
+    "secret_key", "metrics_token", "flow_secrets", "cluster_secrets", "database_url", "redis_url", "smtp_url",
+)  # fmt: skip
 OBJECTS = {"flow_secrets": '{"orders": "secret"}', "cluster_secrets": '{"main": {"sasl.password": "secret"}}'}
 Words = Annotated[tuple[str, ...], NoDecode]
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -37,6 +41,7 @@ CHAPTERS = {
     "environment": "This installation",
     "database_url": "Servers",
     "flow_secrets": "Replays",
+    "metrics_token": "Metrics",
     "outbound_allow": "Alerts",
     "kafka_bootstrap_servers": "The demo and the tests",
 }
@@ -86,6 +91,15 @@ class Environment(BaseSettings):
     replay_tick_seconds: float = Field(2.0, gt=0, le=10, description="longest single run of the replay task")
     watch_interval_seconds: float = Field(2.0, gt=0, le=60, description="how often watch looks")
 
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="who sends it (Authorization: Bearer …) may read /metrics; at least 16 characters"
+    )
+    metrics_allow: Words = Field(
+        (),
+        description="addresses that may read /metrics without it, separated by commas: 10.1.2.3, 10.1.0.0/16; behind a "
+        "proxy everybody has the proxy's",
+    )
+
     outbound_allow: Words = Field(
         (),
         description="addresses inside that hooks may reach (others must be public and https), separated by commas: "
@@ -122,7 +136,7 @@ class Environment(BaseSettings):
         """Whether a setting was set, not left to its default."""
         return name in self.model_fields_set
 
-    @field_validator("allowed_hosts", "outbound_allow", "require", mode="before")
+    @field_validator("allowed_hosts", "metrics_allow", "outbound_allow", "require", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
@@ -143,6 +157,23 @@ class Environment(BaseSettings):
                 Allowed.parse(word)
             except ValueError:
                 raise ValueError("an address or network such as 10.1.2.3, 10.1.0.0/16 or 127.0.0.1:9000 was expected")
+        return value
+
+    @field_validator("metrics_allow")
+    @classmethod
+    def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for word in value:
+            try:
+                ip_network(word)
+            except ValueError:
+                raise ValueError("an address or network such as 10.1.2.3 or 10.1.0.0/16 was expected")
+        return value
+
+    @field_validator("metrics_token")
+    @classmethod
+    def _long_enough(cls, value: SecretStr) -> SecretStr:
+        if 0 < len(value.get_secret_value()) < 16:
+            raise ValueError("at least 16 characters were expected")
         return value
 
     @field_validator("database_url", "redis_url", "kafka_bootstrap_servers", "smtp_url")
@@ -186,6 +217,5 @@ def _line(error: Mapping[str, Any]) -> str:
     if not field:
         return expected
     name = field if field.isupper() else PREFIX + field.upper()
-    secret = field in ("secret_key", "flow_secrets", "cluster_secrets", "database_url", "redis_url", "smtp_url")
-    arrived = "a value that is not shown" if secret else repr(os.environ.get(name, ""))
+    arrived = "a value that is not shown" if field in SECRET else repr(os.environ.get(name, ""))
     return f"{name}: {expected}; {arrived} arrived"

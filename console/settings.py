@@ -204,6 +204,10 @@ EMAIL_USE_TLS = _SMTP.query == "tls=start"
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SIDING.email_from
 
+# Who may read /metrics
+METRICS_TOKEN = SIDING.metrics_token.get_secret_value()
+METRICS_ALLOW = SIDING.metrics_allow
+
 # What replay and parking need to know; they may not import console.
 KAFKA_BOOTSTRAP_SERVERS = SIDING.kafka_bootstrap_servers
 FLOW_SECRETS = {flow: secret.get_secret_value().encode() for flow, secret in SIDING.flow_secrets.items()}

@@ -96,3 +96,12 @@ def test_the_settings_do_not_show_secrets_when_printed(read):
     shown = repr(read(SECRET_KEY="k" * 50, FLOW_SECRETS='{"orders": "hunter2"}'))
     assert "hunter2" not in shown
     assert "kkkk" not in shown
+
+
+def test_who_may_read_the_metrics(read):
+    assert (read().metrics_token.get_secret_value(), read().metrics_allow) == ("", ())
+    assert read(METRICS_ALLOW="10.1.2.3, fd00::/8").metrics_allow == ("10.1.2.3", "fd00::/8")
+    with pytest.raises(Misconfigured) as raised:
+        read(METRICS_ALLOW="10.1.2.3:80", METRICS_TOKEN="short")
+    assert "SIDING_METRICS_ALLOW: an address or network such as 10.1.2.3" in str(raised.value)
+    assert "SIDING_METRICS_TOKEN: at least 16 characters were expected; a value that is not shown" in str(raised.value)

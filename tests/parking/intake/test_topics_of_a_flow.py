@@ -60,7 +60,7 @@ def test_new_topics_that_fit_a_pattern_appear_by_themselves_and_lose_nothing(mak
     intake.turn()
     made = [f"{stem}-eu.DLT", f"{stem}-us.DLT", f"{stem}-us.DLT.old"]
     try:
-        for topic, answer in admin.create_topics([NewTopic(topic, 1, 1) for topic in made]).items():
+        for answer in admin.create_topics([NewTopic(topic, 1, 1) for topic in made]).values():
             answer.result(30)
         wait_until(lambda: admin.list_topics(timeout=10).topics.keys() >= set(made))
         for topic in made:
