@@ -1,30 +1,16 @@
-"""Dead letters in every dialect that we know, one module each. To add one: `docs/dialects.md`.
+"""Dead letters in every dialect that we know, one module each. To add one: `docs/dialects.md`."""
 
-A dialect is a module with what `Dialect` says: `reads` asks whether the newest failure in a record is of its family.
-"""
-
-from typing import Protocol
-
-from parking.dialects import connect, native, spring, spring_cloud_stream, spring_retryable_topic, unnamed
+from parking.dialects import layout, native, topics
+from parking.dialects.family import Found
 from parking.dialects.reading import UNATTRIBUTED, Reading, Unreadable, unattributed
+from parking.dialects.table import FAMILIES
 from parking.event_id import event_id
 from parking.record import Record
+from parking.wire import is_siding
 
-__all__ = ["DIALECTS", "UNATTRIBUTED", "Reading", "Unreadable", "identify"]
+__all__ = ["UNATTRIBUTED", "Reading", "Unreadable", "added", "find", "identify"]
 
-
-class Dialect(Protocol):
-    """A module of this package."""
-
-    FRAMEWORK: str
-
-    def reads(self, record: Record) -> bool: ...
-    def failure_header(self, name: str) -> bool: ...
-    def read(self, record: Record) -> Reading: ...
-
-
-DIALECTS: tuple[Dialect, ...] = (native, spring, spring_retryable_topic, spring_cloud_stream, connect, unnamed)
-"""In the order in which they are asked; the first one counts."""
+_ASKED = tuple(family for family in FAMILIES if family.asks is not None)
 
 
 def identify(record: Record) -> Reading:
@@ -32,7 +18,27 @@ def identify(record: Record) -> Reading:
 
     Raises Unreadable where it says that it is of a dialect and cannot be read.
     """
-    for dialect in DIALECTS:
-        if dialect.reads(record):
-            return dialect.read(record)
-    return unattributed(record, event_id(record))
+    if is_siding(record):
+        return native.read(record)
+    found = find(record)
+    return unattributed(record, event_id(record)) if found is None else found.family.read(found)
+
+
+def find(record: Record) -> Found | None:
+    """The family of the newest failure in a record: by its headers, else whoever knows it; None if nobody does."""
+    seen = layout.of(record.headers, topics.in_front(record.topic))
+    if seen.newest is not None:
+        return Found(record, seen.newest, seen)
+    family = next((family for family in _ASKED if family.asks is not None and family.asks(record)), None)
+    return None if family is None else Found(record, family, seen)
+
+
+def added(framework: str, name: str) -> bool:
+    """Whether a failure that was read as `framework` may have added a header of that name."""
+    if framework == native.FRAMEWORK:
+        return name.startswith("siding-")
+    family = _NAMED.get(framework)
+    return family is not None and family.adds(name)
+
+
+_NAMED = {family.framework: family for family in FAMILIES}

@@ -6,35 +6,37 @@ The hop to the dead letters does not refresh it, so there one more try was made.
 
 import re
 
-from parking.dialects import causes, dead_letter, envelope, hand_rolled, json_members
+from parking.dialects import causes, envelope, hand_rolled, json_members, times
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
-from parking.record import Record
-
-FRAMEWORK = "kafkajs-async-retry"
+from parking.dialects.values import last
+from parking.record import Headers
 
 _HEADER = "asyncRetry"
-_RETRY = re.compile(r"(.+)-retry-\d+s?")
-_DEAD = re.compile(r"(.+)-dlq")
+_RETRY = re.compile(r"(.+)-retry-\d+s?", re.DOTALL)
+_DEAD = re.compile(r"(.+)-dlq", re.DOTALL)
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: kept, its tries would be used up already."""
-    return name == _HEADER
-
-
-def read(record: Record) -> Reading:
+def read(found: Found) -> Reading:
+    record = found.record
     told = envelope.members(record.last(_HEADER)) or {}
     waits, dead = _RETRY.fullmatch(record.topic), _DEAD.fullmatch(record.topic)
     named, tries = waits or dead, json_members.number(told.get("att"))
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        Position(json_members.text(told.get("top")) or "", None, None),
-        causes.fields(*hand_rolled.why(record.headers)),
+    return found.reading(
+        _position(record.headers),
         kind=RETRY_PENDING if waits else DEAD_LETTER,
         consumer_group=named[1] if named else None,
+        due_at_ms=times.epoch(json_members.number(told.get("ttl"))) if waits else None,
         attempts=tries if tries is None or waits else tries + 1,
         derived=("consumer_group",) if named else (),
+        **causes.fields(*hand_rolled.why(found)),
     )
+
+
+def _position(headers: Headers) -> Position | None:
+    topic = json_members.text((envelope.members(last(headers, _HEADER)) or {}).get("top"))
+    return Position(topic, None, None) if topic else None
+
+
+FAMILY = Family("kafkajs-async-retry", read, headers=(_HEADER,), oldest=_position)

@@ -4,28 +4,30 @@ Who failed, why and how often is not there. When a dead letter is sent to its to
 first pass stay.
 """
 
-from parking.dialects import causes, dead_letter, hand_rolled
+from parking.dialects import causes, hand_rolled
+from parking.dialects.family import Family, Found, all_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, text
-from parking.record import Record
-
-FRAMEWORK = "dapr"
-
-_OF_A_FAILURE = frozenset(("__topic", "__partition", "__offset", "__timestamp", "__key", "pubsubName"))
+from parking.dialects.values import decimal, last, text
+from parking.record import Headers
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: kept, they would mask those of the next failure."""
-    return name in _OF_A_FAILURE
+def read(found: Found) -> Reading:
+    why = causes.fields(*hand_rolled.why(found))
+    return found.reading(_position(found.record.headers), position_may_be_earlier_pass=True, **why)
 
 
-def read(record: Record) -> Reading:
-    source = Position(
-        text(record.last("__topic")) or "",
-        decimal(record.last("__partition")),
-        decimal(record.last("__offset")),
-        decimal(record.last("__timestamp")),
-    )
-    why = causes.fields(*hand_rolled.why(record.headers))
-    return dead_letter.of(FRAMEWORK, record, failure_header, source, why, position_may_be_earlier_pass=True)
+def _position(headers: Headers) -> Position | None:
+    topic = text(last(headers, "__topic"))
+    numbers = (decimal(last(headers, name)) for name in ("__partition", "__offset", "__timestamp"))
+    return Position(topic, *numbers) if topic else None
+
+
+FAMILY = Family(
+    "dapr",
+    read,
+    headers=("__topic", "__partition", "__offset", "__timestamp", "__key"),
+    also=("pubsubName",),
+    signature=all_of("__topic", "__partition", "__offset"),
+    oldest=_position,
+)

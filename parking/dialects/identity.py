@@ -25,7 +25,7 @@ def of(record: Record, original: Headers, oldest: Position | None) -> str:
     if carried:
         return event_id.bounded(carried)
     at = record.coordinates
-    if oldest is not None and oldest.partition is not None and oldest.offset is not None:
+    if oldest is not None and oldest.topic and oldest.partition is not None and oldest.offset is not None:
         timestamp = -1 if oldest.timestamp_ms is None else oldest.timestamp_ms
         at = Coordinates(oldest.topic, oldest.partition, oldest.offset, timestamp)
     return event_id.event_id(Record(at.topic, at.partition, at.offset, at.timestamp_ms, None, None, original))

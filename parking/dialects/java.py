@@ -23,8 +23,8 @@ WRAPPERS = frozenset(
 )
 
 _CLASS = r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+"
-_FIRST_LINE = re.compile(rf"({_CLASS})(?::|\s|$)")
-_CAUSED_BY = re.compile(rf"^Caused by: ({_CLASS})(?::|\s|$)", re.MULTILINE)
+_STATED = re.compile(rf"({_CLASS})(?::|\s|$)")
+_CAUSED_BY = "\nCaused by: "
 
 
 def fields(named: Sequence[str | None], message: str | None, stacktrace: str | None) -> dict[str, Any]:
@@ -38,6 +38,7 @@ def fields(named: Sequence[str | None], message: str | None, stacktrace: str | N
         "stacktrace": stacktrace,
         "error_class_outer": outer,
         "root_cause_from_stack": stack[-1] if stack else None,
+        "root_cause": stack[-1] if stack else None,
         "error_group": error_group.group(error_class or outer, message, stacktrace).digest,
     }
 
@@ -46,8 +47,14 @@ def chain(stacktrace: str | None) -> list[str]:
     """The classes down a stack trace: of its first line, then of each cause; suppressed (indented) ones not."""
     if not stacktrace:
         return []
-    outermost = _FIRST_LINE.match(stacktrace)
-    return ([outermost[1]] if outermost else []) + _CAUSED_BY.findall(stacktrace)
+    found = [stated[1]] if (stated := _STATED.match(stacktrace)) else []
+    place = stacktrace.find(_CAUSED_BY)
+    while place >= 0:
+        place += len(_CAUSED_BY)
+        if stated := _STATED.match(stacktrace, place):
+            found.append(stated[1])
+        place = stacktrace.find(_CAUSED_BY, place)
+    return found
 
 
 def telling_class(named: Sequence[str | None], stack: Sequence[str]) -> str | None:

@@ -3,15 +3,15 @@
 The event's value is a text in it (as it was, but for what was no UTF-8), base64, or an object that was written anew.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from parking.dialects import causes, dead_letter, envelope, json_members, times, tokens, topics
+from parking.dialects import causes, envelope, json_members, times, tokens, topics
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
 from parking.record import Record
-
-FRAMEWORK = "json-envelope"
 
 _INSIDE = {
     "partition": tokens.PARTITION, "offset": tokens.OFFSET, "key": tokens.KEY, "payload": tokens.VALUE,
@@ -22,7 +22,7 @@ _INSIDE = {
 _NESTED = (
     "error", "err", "exception", "failure", "source", "original", "origin", "kafka", "dlq", "metadata", "meta",
 )  # fmt: skip
-_ENCODED = ("b64", "base64")
+_ENCODED = re.compile(r"[-_.]?(?:b64|base64)$", re.IGNORECASE)
 _REPLACED = "�"
 
 _REWRITTEN = "Its producer parsed the value and wrote it anew."
@@ -35,7 +35,7 @@ class _Member(NamedTuple):
     value: Any
 
 
-def reads(record: Record) -> bool:
+def _asks(record: Record) -> bool:
     value = record.value
     if value is None or value.lstrip()[:1] != b"{":
         return False
@@ -46,20 +46,14 @@ def reads(record: Record) -> bool:
     return wraps and _is_error(said)
 
 
-def failure_header(_name: str) -> bool:
-    """Whether a header was added when the event failed: none was."""
-    return False
-
-
-def read(record: Record) -> Reading:
+def read(found: Found) -> Reading:
+    record = found.record
     said = _said(envelope.members(record.value))
     key, value, not_original = _content(record, said)
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        _source(said),
-        causes.fields(*_why(said)),
+    source = _source(said)
+    return found.reading(
+        source,
+        oldest=source,
         kind=RETRY_PENDING if topics.is_retry(record.topic) else DEAD_LETTER,
         consumer_group=json_members.text(_value(said, tokens.GROUP)),
         attempts=json_members.number(_value(said, tokens.ATTEMPTS)),
@@ -69,13 +63,15 @@ def read(record: Record) -> Reading:
         unwrapped=(key if tokens.KEY in said else record.key, value) if tokens.VALUE in said else None,
         payload_missing=tokens.VALUE not in said,
         not_original=not_original,
+        **causes.fields(*_why(said)),
     )
 
 
 def _said(members: dict[str, Any] | None) -> dict[str, _Member]:
     """Field → the member for it, the one whose name fits best; of objects that group some, also what is inside."""
     best: dict[str, tuple[int, _Member]] = {}
-    for name, path, value in _flat(members or {}):
+    for written, path, value in _flat(members or {}):
+        name = _ENCODED.sub("", written)
         found = tokens.token(name) or (tokens.Token(_INSIDE[name], 3) if name in _INSIDE else None)
         if found is not None and found.rank < best.get(found.field, (9, None))[0]:
             best[found.field] = (found.rank, _Member(path, value))
@@ -141,7 +137,7 @@ def _bytes(record: Record, member: _Member | None) -> tuple[bytes | None, str]:
     document = record.value or b""
     if not isinstance(member.value, str):
         return envelope.written(document, member.path, member.value), _REWRITTEN
-    encoded = member.path[-1].lower().endswith(_ENCODED)
+    encoded = _ENCODED.search(member.path[-1])
     content = envelope.decoded(member.value) if encoded else envelope.told(member.value)
     if content is not None:
         return content, ""
@@ -156,3 +152,6 @@ def _time(member: object) -> int | None:
 
 def _text(member: object) -> str | None:
     return member if isinstance(member, str) else None
+
+
+FAMILY = Family("json-envelope", read, asks=_asks)

@@ -7,48 +7,77 @@ healthy records.
 
 from typing import Any
 
-from parking.dialects import causes, dead_letter, hand_rolled, topics
+from parking.dialects import causes, hand_rolled, topics
+from parking.dialects.family import Family, Found, all_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, UNKNOWN, Reading
-from parking.dialects.values import decimal, text
-from parking.record import Record
+from parking.dialects.values import decimal, last, text
+from parking.record import Headers, Record
 
-FRAMEWORK = "karafka"
-
-_MEMBERS = ("topic", "partition", "offset", "consumer_group", "attempts", "trace_id", "key")
-_PREFIXES = ("source_", "original_", "original-")
-_OF_A_FAILURE = frozenset(
-    prefix + (member.replace("_", "-") if prefix.endswith("-") else member)
-    for prefix in _PREFIXES
-    for member in _MEMBERS
-)
+_PLACE = ("topic", "partition", "offset")
 _KEY_LOST = "Its producer replaced the key by the partition's number."
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed."""
-    return name in _OF_A_FAILURE
+def _now(found: Found) -> Reading:
+    return _read(found, "source_", "_")
 
 
-def read(record: Record) -> Reading:
-    prefix = next(prefix for prefix in _PREFIXES if record.has(f"{prefix}topic"))
+def _until_2_4(found: Found) -> Reading:
+    return _read(found, "original_", "_")
 
-    def said(member: str) -> bytes | None:
-        return record.last(prefix + (member.replace("_", "-") if prefix == "original-" else member))
 
-    source = Position(text(said("topic")) or "", decimal(said("partition")), decimal(said("offset")))
-    group, attempts = text(said("consumer_group")), decimal(said("attempts"))
+def _before_2_0_17(found: Found) -> Reading:
+    return _read(found, "original-", "-")
+
+
+def _read(found: Found, prefix: str, dash: str) -> Reading:
+    record = found.record
+    attempts = decimal(record.last(f"{prefix}attempts"))
     piped = prefix == "source_" and attempts is None and not topics.is_dead_letter(record.topic)
-    why = causes.fields(*hand_rolled.why(record.headers))
-    members: dict[str, Any] = {"consumer_group": group, "attempts": attempts, "kind": UNKNOWN if piped else DEAD_LETTER}
-    if prefix != "source_" and record.key == said("partition"):
-        members |= _key(record, f"{prefix}key")
-    return dead_letter.of(FRAMEWORK, record, failure_header, source, why, **members)
+    return found.reading(
+        _position(record.headers, prefix),
+        kind=UNKNOWN if piped else DEAD_LETTER,
+        consumer_group=text(record.last(f"{prefix}consumer{dash}group")),
+        attempts=attempts,
+        **_key(record, prefix),
+        **causes.fields(*hand_rolled.why(found)),
+    )
 
 
-def _key(record: Record, name: str) -> dict[str, Any]:
-    """What tells the key that was overwritten; a null key is written as an empty text."""
-    if not record.has(name):
+def _key(record: Record, prefix: str) -> dict[str, Any]:
+    """What tells the key where it was overwritten; a null key is written as an empty text."""
+    if prefix == "source_" or record.key is None or record.key != record.last(f"{prefix}partition"):
+        return {}
+    if not record.has(f"{prefix}key"):
         return {"not_original": _KEY_LOST}
-    key = record.last(name) or None
+    key = record.last(f"{prefix}key") or None
     return {"original_key": key, "unwrapped": (key, record.value)}
+
+
+def _position(headers: Headers, prefix: str) -> Position | None:
+    topic = text(last(headers, f"{prefix}topic"))
+    numbers = (decimal(last(headers, prefix + name)) for name in ("partition", "offset"))
+    return Position(topic, *numbers) if topic else None
+
+
+FAMILY = Family(
+    "karafka",
+    _now,
+    headers=tuple(f"source_{name}" for name in (*_PLACE, "consumer_group", "attempts", "trace_id")),
+    signature=all_of("source_topic", "source_offset", "source_consumer_group"),
+    oldest=lambda headers: _position(headers, "source_"),
+)
+UNTIL_2_4 = Family(
+    "karafka",
+    _until_2_4,
+    headers=tuple(f"original_{name}" for name in (*_PLACE, "consumer_group", "attempts", "key")),
+    signature=all_of("original_topic", "original_offset", "original_consumer_group"),
+    oldest=lambda headers: _position(headers, "original_"),
+)
+BEFORE_2_0_17 = Family(
+    "karafka",
+    _before_2_0_17,
+    headers=tuple(f"original-{name}" for name in (*_PLACE, "consumer-group")),
+    signature=all_of("original-topic", "original-offset", "original-consumer-group"),
+    oldest=lambda headers: _position(headers, "original-"),
+)

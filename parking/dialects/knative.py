@@ -6,50 +6,45 @@ In binary mode they are `ce_*` headers, in structured mode members of the JSON v
 from collections.abc import Callable
 from typing import Any
 
-from parking.dialects import causes, dead_letter, envelope, json_members, times
+from parking.dialects import causes, envelope, json_members, times
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
 from parking.dialects.values import text
 from parking.record import Record
 
-FRAMEWORK = "knative"
-
 _BINARY, _ATTRIBUTE = "ce_knativeerror", "knativeerror"
-_STRUCTURED = b"application/cloudevents+json"
+_CONTENT_TYPE = b"application/cloudevents+json"
 _IN_THE_VALUE = "What its producer says of the failure stands in the value itself."
 
 
-def reads(record: Record) -> bool:
-    return any(name.startswith(_BINARY) for name, _ in record.headers) or _structured(record) is not None
+def _binary(found: Found) -> Reading:
+    return _read(found, lambda attribute: text(found.record.last(f"ce_{attribute}")))
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed."""
-    return name.startswith(_BINARY)
+def _structured(found: Found) -> Reading:
+    event = _event(found.record) or {}
+    return _read(found, lambda attribute: _text(event.get(attribute)), not_original=_IN_THE_VALUE)
 
 
-def read(record: Record) -> Reading:
-    event = _structured(record)
-
-    def said(attribute: str) -> str | None:
-        return text(record.last(f"ce_{attribute}")) if event is None else _text(event.get(attribute))
-
+def _read(found: Found, said: Callable[[str], str | None], not_original: str = "") -> Reading:
     code = said(f"{_ATTRIBUTE}code")
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
+    return found.reading(
         Position("", None, None, times.iso(said("time"))),
-        causes.fields([f"HTTP {code}" if code else None], _answer(said)),
         component=said(f"{_ATTRIBUTE}dest"),
-        not_original="" if event is None else _IN_THE_VALUE,
+        not_original=not_original,
+        **causes.fields([f"HTTP {code}" if code else None], _answer(said)),
     )
 
 
-def _structured(record: Record) -> dict[str, Any] | None:
+def _asks(record: Record) -> bool:
+    return _event(record) is not None
+
+
+def _event(record: Record) -> dict[str, Any] | None:
     """The members of a CloudEvent in structured mode that failed."""
     value, kind = record.value, record.last("content-type")
-    if value is None or kind is None or not kind.lower().startswith(_STRUCTURED):
+    if value is None or kind is None or not kind.lower().startswith(_CONTENT_TYPE):
         return None
     event = envelope.members(value) if _ATTRIBUTE.encode() in value else None
     return event if event and any(name.startswith(_ATTRIBUTE) for name in event) else None
@@ -68,3 +63,7 @@ def _answer(said: Callable[[str], str | None]) -> str | None:
 
 def _text(member: object) -> str | None:
     return str(member) if isinstance(member, int) else json_members.text(member)
+
+
+FAMILY = Family("knative", _binary, headers=(f"{_BINARY}*",))
+STRUCTURED = Family("knative", _structured, asks=_asks)

@@ -5,12 +5,11 @@ The record stands there only where `ksql.logging.processing.rows.include` is set
 
 from typing import Any
 
-from parking.dialects import causes, dead_letter, envelope, json_members, times
+from parking.dialects import causes, envelope, json_members, times
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
 from parking.record import Record
-
-FRAMEWORK = "ksqldb"
 
 _MARK, _LOGGER = b'"processing.', "processing."
 _ERRORS = (
@@ -20,27 +19,19 @@ _NOT_THERE = "The log entry does not contain the record."
 _ONE_PART = "The log entry contains only the key or the value of the record."
 
 
-def reads(record: Record) -> bool:
+def asks(record: Record) -> bool:
     value = record.value
     return value is not None and value[:1] == b"{" and _MARK in value and _error(envelope.members(value)) is not None
 
 
-def failure_header(_name: str) -> bool:
-    """Whether a header was added when the event failed: none was."""
-    return False
-
-
-def read(record: Record) -> Reading:
-    told = envelope.members(record.value) or {}
+def read(found: Found) -> Reading:
+    told = envelope.members(found.record.value) or {}
     error = _error(told) or {}
     encoded, is_key = error.get("recordB64"), error.get("target") == "key"
     content = envelope.decoded(encoded) if isinstance(encoded, str) else None
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        Position(json_members.text(error.get("topic")) or "", None, None),
-        causes.fields([], json_members.text(error.get("errorMessage"))),
+    topic = json_members.text(error.get("topic"))
+    return found.reading(
+        Position(topic, None, None) if topic else None,
         component=_query(json_members.text(told.get("logger"))),
         failed_at_ms=times.epoch(json_members.number(told.get("time"))),
         original_key=content if is_key else None,
@@ -48,6 +39,7 @@ def read(record: Record) -> Reading:
         unwrapped=None if content is None else (content, None) if is_key else (None, content),
         payload_missing=content is None,
         not_original=_NOT_THERE if content is None else _ONE_PART,
+        **causes.fields([], json_members.text(error.get("errorMessage"))),
     )
 
 
@@ -63,3 +55,6 @@ def _query(logger: str | None) -> str | None:
     """`processing.<query>.<place in it>`."""
     query = (logger or "").removeprefix(_LOGGER).partition(".")[0]
     return f"query {query}" if query else None
+
+
+FAMILY = Family("ksqldb", read, asks=asks)

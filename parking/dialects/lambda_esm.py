@@ -5,42 +5,33 @@ Key, value and headers of the event are inside; where they were too large only i
 
 from typing import Any
 
-from parking.dialects import causes, dead_letter, envelope, json_members, times
+from parking.dialects import causes, envelope, json_members, times
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
 from parking.record import Headers, Record
-
-FRAMEWORK = "aws-lambda"
 
 _MARK = b'"KafkaBatchInfo"'
 _SEVERAL = "It wraps several events and does not tell which one failed."
 _TOO_LARGE = "The event was too large for its producer to wrap it."
 
 
-def reads(record: Record) -> bool:
+def asks(record: Record) -> bool:
     value = record.value
     return value is not None and value[:1] == b"{" and _MARK in value and _batch(envelope.members(value)) is not None
 
 
-def failure_header(_name: str) -> bool:
-    """Whether a header was added when the event failed: none was."""
-    return False
-
-
-def read(record: Record) -> Reading:
-    told = envelope.members(record.value) or {}
+def read(found: Found) -> Reading:
+    told = envelope.members(found.record.value) or {}
     place = json_members.object_in(_batch(told), "recordInfo")
     wrapped, doubt = _wrapped(told, place)
     request = json_members.object_in(told, "requestContext")
     response = json_members.object_in(told, "responseContext")
     why = causes.fields([json_members.text(response.get("functionError"))], json_members.text(request.get("condition")))
-    content = _content(wrapped)
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        _source(wrapped or {}, place),
-        why,
+    content, source = _content(wrapped), _source(wrapped or {}, place)
+    return found.reading(
+        source,
+        oldest=source,
         headers=_headers(wrapped) if wrapped else None,
         attempts=json_members.number(request.get("approximateInvokeCount")),
         failed_at_ms=times.iso(json_members.text(told.get("timestamp"))),
@@ -50,6 +41,7 @@ def read(record: Record) -> Reading:
         unwrapped=content,
         payload_missing=content is None,
         not_original=doubt,
+        **why,
     )
 
 
@@ -112,3 +104,6 @@ def _function(arn: str | None) -> str | None:
     """`arn:aws:lambda:<region>:<account>:function:<name>[:<alias>]`."""
     parts = (arn or "").split(":")
     return (parts[6] or None) if len(parts) > 6 else None
+
+
+FAMILY = Family("aws-lambda", read, asks=asks)

@@ -10,21 +10,12 @@ from parking.fingerprint import of_packed
 from parking.headers import pack
 from parking.malformed import Malformed
 from parking.record import Record
-from parking.wire import Announcement, Outcome, decode_parking, is_siding, names
+from parking.wire import Announcement, Outcome, decode_parking, names
 
 FRAMEWORK = "siding"
 
 _MAY_BE_LOST = (names.ATTEMPTS, names.EVIDENCE)
 """Fields without which an event is still parked in its place: order matters more than the story."""
-
-
-def reads(record: Record) -> bool:
-    return is_siding(record)
-
-
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: those of the block, from the last `siding-version` on."""
-    return name.startswith("siding-")
 
 
 def read(record: Record) -> Reading:

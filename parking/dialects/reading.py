@@ -23,7 +23,8 @@ class Reading:
     deliveries made so far; `original_key` and `original_value` stand only where the record's own bytes are a wrapping
     to be undone; `derived` names the fields that were taken from elsewhere than a header of their own.
     `root_cause_from_stack` is of Java stacks only, `root_cause` of all languages. `not_original` says why what a
-    replay would send is not, or may not be, what the consumer had been given; empty where it is.
+    replay would send is not, or may not be, what the consumer had been given; empty where it is. `due_at_ms` is when
+    an event on a retry topic is to be tried again.
     """
 
     framework: str
@@ -46,6 +47,7 @@ class Reading:
     root_cause: str | None = None
     failed_at_ms: int | None = None
     first_failed_at_ms: int | None = None
+    due_at_ms: int | None = None
     component: str | None = None
     stage: str | None = None
     original_key: bytes | None = None
@@ -101,7 +103,7 @@ class Unreadable(Exception):
 
 def unattributed(record: Record, event_id: str) -> Reading:
     """A record that no dialect knows: kept and shown as it is, nothing guessed."""
-    return Reading(UNATTRIBUTED, UNKNOWN, event_id, original_headers=record.headers)
+    return Reading(UNATTRIBUTED, UNKNOWN, event_id, payload_missing=False, original_headers=record.headers)
 
 
 _NOT_SHOWN = frozenset(("original_headers", "unwrapped", "packed_headers", "tries", "wire"))

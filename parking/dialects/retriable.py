@@ -3,30 +3,24 @@
 Numbers are int64. Source, headers and key are not kept: the key is that of the chunks which a large value is cut into.
 """
 
-from parking.dialects import causes, dead_letter
+from parking.dialects import causes, times
+from parking.dialects.family import Family, Found, any_of
 from parking.dialects.reading import RETRY_PENDING, Reading
 from parking.dialects.values import int64
-from parking.record import Record
 
-FRAMEWORK = "retriable-kafka-client"
-
-_PREFIX = "retriable_kafka_"
+_ATTEMPT = "retriable_kafka_attempt"
 _NOT_ORIGINAL = "Its producer keeps neither the key nor the headers of the event."
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed."""
-    return name.startswith(_PREFIX)
-
-
-def read(record: Record) -> Reading:
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        dead_letter.NOWHERE,
-        causes.fields([], None),
+def read(found: Found) -> Reading:
+    due = int64(found.record.last("retriable_kafka_timestamp"))
+    return found.reading(
         kind=RETRY_PENDING,
-        attempts=int64(record.last(f"{_PREFIX}attempt")),
+        due_at_ms=None if due is None else times.epoch(due),
+        attempts=int64(found.record.last(_ATTEMPT)),
         not_original=_NOT_ORIGINAL,
+        **causes.fields([], None),
     )
+
+
+FAMILY = Family("retriable-kafka-client", read, headers=("retriable_kafka_*",), signature=any_of(_ATTEMPT))

@@ -7,22 +7,16 @@ and in the stack trace, which prints the failed message with its headers.
 import re
 from typing import NamedTuple
 
-from parking.dialects import families, identity, java, origin
-from parking.dialects.reading import DEAD_LETTER, Reading
-from parking.dialects.values import first, int32, int64, text
-from parking.record import Headers, Record
+from parking.dialects import java
+from parking.dialects.family import Family, Found
+from parking.dialects.origin import BINARY, named
+from parking.dialects.reading import Reading
+from parking.dialects.values import firsts, text
+from parking.record import Headers
 
-FRAMEWORK = "spring-cloud-stream"
-
-_ORIGINAL, _EXCEPTION = "x-original-", "x-exception-"
-_TOPIC = f"{_ORIGINAL}topic"
-_OF_A_FAILURE = frozenset(
-    (
-        *(f"{_ORIGINAL}{name}" for name in ("topic", "partition", "offset", "timestamp", "timestamp-type")),
-        *(f"{_EXCEPTION}{name}" for name in ("fqcn", "message", "stacktrace")),
-    )
-)
-_SIGNATURE = (f"{_EXCEPTION}fqcn", f"{_ORIGINAL}timestamp-type")
+_SOURCE = named("x-original-", BINARY, timed=True)
+_TIMESTAMP_TYPE = "x-original-timestamp-type"
+_CLASS, _MESSAGE, _STACKTRACE = "x-exception-fqcn", "x-exception-message", "x-exception-stacktrace"
 _GROUP = re.compile(r"[{ ]kafka_groupId=([^,}\s]+)[,}]")
 _ATTEMPT = re.compile(r"[{ ]deliveryAttempt=([0-9]{1,9})[,}]")
 
@@ -37,57 +31,35 @@ class _Derived(NamedTuple):
         return tuple(name for name, value in found if value is not None)
 
 
-def reads(record: Record) -> bool:
-    """Whether the newest failure in the record is of this family; hand-made `x-original-*` headers are not."""
-    is_newest = families.newest(record.topic, record.headers) == families.STREAM
-    return is_newest and record.has(_TOPIC) and any(record.has(name) for name in _SIGNATURE)
-
-
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: each pass would add another set."""
-    return name in _OF_A_FAILURE
-
-
-def read(record: Record) -> Reading:
-    newest = _newest(record.headers)
-    stacktrace = text(first(newest, f"{_EXCEPTION}stacktrace"))
-    source, oldest = _source(newest), origin.oldest(record.headers)
-    headers = _without_failure(record.headers)
-    derived = _derived(record.topic, source.topic, stacktrace or "")
-    return Reading(
-        framework=FRAMEWORK,
-        kind=DEAD_LETTER,
-        event_id=identity.of(record, headers, oldest),
+def read(found: Found) -> Reading:
+    newest = _newest(found.own)
+    value = firsts(newest).get
+    stacktrace = text(value(_STACKTRACE))
+    source = _SOURCE.at(newest)
+    derived = _derived(found.record.topic, source.topic, stacktrace or "")
+    return found.reading(
+        source,
         consumer_group=derived.group,
         attempts=derived.attempts,
-        payload_missing=False,
         derived=derived.names,
-        token=identity.token(record),
-        original_headers=headers,
-        **origin.fields(source, oldest),
-        **java.fields(
-            [text(first(newest, f"{_EXCEPTION}fqcn"))], text(first(newest, f"{_EXCEPTION}message")), stacktrace
-        ),
+        **java.fields([text(value(_CLASS))], text(value(_MESSAGE)), stacktrace),
     )
 
 
-def _newest(headers: Headers) -> Headers:
+FAMILY = Family(
+    "spring-cloud-stream",
+    read,
+    headers=(_TIMESTAMP_TYPE, _CLASS, _MESSAGE, _STACKTRACE),
+    also=tuple(name for name in _SOURCE[:4] if name is not None),
+    signature=lambda given: _SOURCE.topic in given and (_CLASS in given or _TIMESTAMP_TYPE in given),
+    oldest=_SOURCE.first,
+)
+
+
+def _newest(own: Headers) -> Headers:
     """From the last topic header on: a message that this failure has not is not borrowed from an older one."""
-    places = [place for place, (name, _) in enumerate(headers) if name == _TOPIC]
-    return headers[places[-1] :]
-
-
-def _source(newest: Headers) -> origin.Position:
-    return origin.Position(
-        text(first(newest, _TOPIC)) or "",
-        int32(first(newest, f"{_ORIGINAL}partition")),
-        int64(first(newest, f"{_ORIGINAL}offset")),
-        int64(first(newest, f"{_ORIGINAL}timestamp")),
-    )
-
-
-def _without_failure(headers: Headers) -> Headers:
-    return tuple(header for header in headers if header[0] not in _OF_A_FAILURE and header[0] not in identity.CARRIED)
+    places = [place for place, (name, _) in enumerate(own) if name == _SOURCE.topic]
+    return own[places[-1] :] if places else own
 
 
 def _derived(topic: str, source_topic: str, stacktrace: str) -> _Derived:

@@ -6,45 +6,29 @@ The last element is the newest. Every message has stamps; those of a failure are
 import json
 from typing import Any
 
-from parking.dialects import causes, dead_letter, json_members, times, topics
+from parking.dialects import causes, json_members, times, topics
+from parking.dialects.family import Family, Found
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
-from parking.record import Record
-
-FRAMEWORK = "symfony-messenger"
 
 _PREFIX = "X-Message-Stamp-Symfony\\Component\\Messenger\\Stamp\\"
 _DETAILS, _REDELIVERY, _FAILED = (
     f"{_PREFIX}{name}Stamp" for name in ("ErrorDetails", "Redelivery", "SentToFailureTransport")
 )
-_OF_A_FAILURE = frozenset((_DETAILS, _REDELIVERY, _FAILED, f"{_PREFIX}DelayStamp"))
 _LONGEST = 1024 * 1024
 
 
-def reads(record: Record) -> bool:
-    return any(record.has(name) for name in (_DETAILS, _REDELIVERY, _FAILED))
-
-
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: kept, its tries would be used up already."""
-    return name in _OF_A_FAILURE
-
-
-def read(record: Record) -> Reading:
+def read(found: Found) -> Reading:
+    record = found.record
     details, again, failed = (_newest(record.last(name)) for name in (_DETAILS, _REDELIVERY, _FAILED))
     retries = json_members.number(again.get("retryCount"))
     waits = not record.has(_FAILED) and topics.is_retry(record.topic)
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        dead_letter.NOWHERE,
-        causes.fields(
-            [json_members.text(details.get("exceptionClass"))], json_members.text(details.get("exceptionMessage"))
-        ),
+    named, message = (json_members.text(details.get(f"exception{name}")) for name in ("Class", "Message"))
+    return found.reading(
         kind=RETRY_PENDING if waits else DEAD_LETTER,
         attempts=None if retries is None else retries + 1,
         failed_at_ms=times.iso(json_members.text(again.get("redeliveredAt"))),
         component=json_members.text(failed.get("originalReceiverName")),
+        **causes.fields([named], message),
     )
 
 
@@ -56,3 +40,6 @@ def _newest(value: bytes | None) -> dict[str, Any]:
         return {}
     last = stamps[-1] if isinstance(stamps, list) and stamps else None
     return last if isinstance(last, dict) else {}
+
+
+FAMILY = Family("symfony-messenger", read, headers=(_DETAILS, _REDELIVERY, _FAILED), also=(f"{_PREFIX}DelayStamp",))

@@ -3,11 +3,15 @@
 import re
 
 _DEAD = re.compile(
-    r"(?i)(?:^|[-_.])(?:dlq|dlt|dead[-_.]?letters?|dead[-_]messages?|poison|failed[-_]messages)(?:[-_.]|$)|^error\.[^.]"
+    r"(?i)(?:^|[-_.])(?:dl[qtc]|dead[-_.]?letters?|dead[-_]messages?|poison\w*|failed[-_]messages)(?:[-_.]|$)"
+    r"|^error(?:\.[^.]|$|-responses$)|^messenger_failed$"
 )
 _RETRY = re.compile(r"(?i)[-_.]retry(?:[-_.]?\d+(?:ms|s)?)?$")
 _OWN_FORM = re.compile(r"__(?:dlq|retry)$")
 """uber-go/kafka-client puts the failure into the key: such a record does say something, in a form of its own."""
+
+
+_IN_FRONT = re.compile(r"^dead-letter-topic-.*(?<!-dlt)(?<!\.DLT)$|_retry_\d+$", re.DOTALL)
 
 
 def is_dead_letter(topic: str) -> bool:
@@ -17,3 +21,8 @@ def is_dead_letter(topic: str) -> bool:
 def is_retry(topic: str) -> bool:
     """A topic on which records wait for their next try: they are not parked."""
     return _RETRY.search(topic) is not None
+
+
+def in_front(topic: str) -> bool:
+    """A topic of SmallRye's own, whose failure stands in front of all others: `dead-letter-topic-*`, `*_retry_<ms>`."""
+    return _IN_FRONT.search(topic) is not None

@@ -3,28 +3,23 @@
 Only the topic's name, `…__dlq` or `…__retry`, and a key that is such a message tell of it.
 """
 
-from parking.dialects import causes, dead_letter, protobuf
+from parking.dialects import causes, protobuf
+from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
 from parking.record import INT64, Record
-
-FRAMEWORK = "uber-kafka-client"
 
 _DEAD, _RETRY = "__dlq", "__retry"
 _COUNT, _TOPIC, _PARTITION, _OFFSET, _TIMESTAMP, _KEY = 1, 2, 3, 4, 5, 6
 _NO_HEADERS = "Its producer leaves the event's headers out."
 
 
-def reads(record: Record) -> bool:
+def asks(record: Record) -> bool:
     return record.topic.endswith((_DEAD, _RETRY)) and _metadata(record.key) is not None
 
 
-def failure_header(_name: str) -> bool:
-    """Whether a header was added when the event failed: none was."""
-    return False
-
-
-def read(record: Record) -> Reading:
+def read(found: Found) -> Reading:
+    record = found.record
     told = _metadata(record.key) or {}
     nanoseconds, key = _number(told, _TIMESTAMP), told.get(_KEY)
     source = Position(
@@ -33,17 +28,15 @@ def read(record: Record) -> Reading:
         _number(told, _OFFSET),
         nanoseconds // 1_000_000 if nanoseconds else None,
     )
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
+    return found.reading(
         source,
-        causes.fields([], None),
+        oldest=source,
         kind=RETRY_PENDING if record.topic.endswith(_RETRY) else DEAD_LETTER,
         attempts=_number(told, _COUNT),
         original_key=key if isinstance(key, bytes) else None,
         unwrapped=(key, record.value),
         not_original=_NO_HEADERS,
+        **causes.fields([], None),
     )
 
 
@@ -59,3 +52,6 @@ def _metadata(key: bytes | None) -> dict[int, int | bytes] | None:
 def _number(told: dict[int, int | bytes], field: int) -> int | None:
     number = told.get(field, 0)
     return number if isinstance(number, int) and number < INT64 else None
+
+
+FAMILY = Family("uber-kafka-client", read, asks=asks)

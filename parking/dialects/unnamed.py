@@ -7,11 +7,10 @@ form that no dialect knows, is not one of these: its value may be an envelope, i
 
 import re
 
-from parking.dialects import families, identity, topics
-from parking.dialects.reading import DEAD_LETTER, Reading
+from parking.dialects import topics
+from parking.dialects.family import Family, Found
+from parking.dialects.reading import Reading
 from parking.record import Record
-
-FRAMEWORK = "unnamed"
 
 _TELLING = re.compile(
     r"(?i)error|exception|dlq|dead.?letter|poison|fail(?:ure|ed)|fault|reject"
@@ -23,31 +22,19 @@ _ENVELOPE = re.compile(
 _LOOKED_AT = 64 * 1024
 
 
-def reads(record: Record) -> bool:
+def read(found: Found) -> Reading:
+    return found.reading()
+
+
+def _is_one(record: Record) -> bool:
     """Whether nothing but the topic's name says that this is a dead letter."""
     return topics.is_dead_letter(record.topic) and not _says_something(record)
 
 
-def failure_header(_name: str) -> bool:
-    """Whether a header was added when the event failed: none was."""
-    return False
-
-
-def read(record: Record) -> Reading:
-    headers = tuple(header for header in record.headers if header[0] not in identity.CARRIED)
-    return Reading(
-        framework=FRAMEWORK,
-        kind=DEAD_LETTER,
-        event_id=identity.of(record, headers, None),
-        payload_missing=False,
-        token=identity.token(record),
-        original_headers=headers,
-    )
+FAMILY = Family("unnamed", read, asks=_is_one)
 
 
 def _says_something(record: Record) -> bool:
-    if families.newest(record.topic, record.headers) is not None:
-        return True
     if any(_TELLING.search(name) for name, _ in record.headers):
         return True
     value = record.value or b""

@@ -14,6 +14,16 @@ def first(headers: Headers, name: str) -> bytes | None:
     return next((value for header, value in headers if header == name), None)
 
 
+def firsts(headers: Headers) -> dict[str, bytes | None]:
+    """The first value of each name, where a set is read whose later repeats are another's."""
+    return dict(reversed(headers))
+
+
+def lasts(headers: Headers) -> dict[str, bytes | None]:
+    """The last value of each name."""
+    return dict(headers)
+
+
 def text(value: bytes | None) -> str | None:
     """UTF-8, what is none replaced; empty is unknown."""
     return value.decode("utf-8", "replace") or None if value else None

@@ -3,37 +3,26 @@
 There is no offset, and its default marshaler drops the key. Of a panic, message and stack trace share one header.
 """
 
-from parking.dialects import causes, dead_letter
+from parking.dialects import causes
+from parking.dialects.family import Family, Found, any_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import text
-from parking.record import Record
+from parking.dialects.values import last, text
+from parking.record import Headers
 
-FRAMEWORK = "watermill"
-
-_REASON, _TOPIC, _HANDLER = "reason_poisoned", "topic_poisoned", "handler_poisoned"
-_OF_A_FAILURE = frozenset(
-    (_REASON, _TOPIC, _HANDLER, "subscriber_poisoned", "_watermill_delayed_until", "_watermill_delayed_for")
-)
+_REASON, _TOPIC, _HANDLER, _SUBSCRIBER = (f"{name}_poisoned" for name in ("reason", "topic", "handler", "subscriber"))
 _STACK = ", stacktrace: "
 _NO_KEY = "Its producer may have dropped the key."
 
 
-def failure_header(name: str) -> bool:
-    """Whether a header was added when the event failed: with its delay kept, a replayed one would wait as well."""
-    return name in _OF_A_FAILURE
-
-
-def read(record: Record) -> Reading:
+def read(found: Found) -> Reading:
+    record = found.record
     message, stacktrace = _why(text(record.last(_REASON)))
-    return dead_letter.of(
-        FRAMEWORK,
-        record,
-        failure_header,
-        Position(text(record.last(_TOPIC)) or "", None, None),
-        causes.fields([], message, stacktrace),
+    return found.reading(
+        _position(record.headers),
         component=text(record.last(_HANDLER)),
         not_original=_NO_KEY if record.key is None else "",
+        **causes.fields([], message, stacktrace),
     )
 
 
@@ -43,3 +32,18 @@ def _why(reason: str | None) -> tuple[str | None, str | None]:
         return reason, None
     message, _, stacktrace = reason.partition(_STACK)
     return message, stacktrace.lstrip("\n") or None
+
+
+def _position(headers: Headers) -> Position | None:
+    topic = text(last(headers, _TOPIC))
+    return Position(topic, None, None) if topic else None
+
+
+FAMILY = Family(
+    "watermill",
+    read,
+    headers=(_REASON, _TOPIC, _HANDLER, _SUBSCRIBER),
+    also=("_watermill_delayed_until", "_watermill_delayed_for"),  # kept, a replayed event would wait as well
+    signature=any_of(_REASON),
+    oldest=_position,
+)

@@ -1,0 +1,111 @@
+"""What the names of a record's headers say: which families failed it, in which order, and what each has added.
+
+Nothing here looks at a value, so it is worked out once for all records whose headers have the same names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from parking.dialects import identity
+from parking.dialects.family import Family
+from parking.dialects.table import FAMILIES
+from parking.record import Headers
+
+_REMEMBERED = 64, 4096
+"""Names of at most so many headers with so many characters: what is remembered stays small, whatever arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`families`: whose failures are in the record, the oldest first; `newest`: the last of them; None for none.
+
+    `cut`: the place behind the last header of an older family; `original`: the places of the headers that a replay
+    sends, None for all.
+    """
+
+    newest: Family | None
+    families: tuple[Family, ...]
+    cut: int
+    original: tuple[int, ...] | None
+
+    def kept(self, headers: Headers) -> Headers:
+        """The headers that the newest failure's consumer had been given, without those of any failure."""
+        return headers if self.original is None else tuple([headers[place] for place in self.original])
+
+
+def of(headers: Headers, own_topic: bool) -> Layout:
+    """The layout of these headers; `own_topic`: the topic's name is one of a family that writes in front."""
+    names = tuple([name for name, _ in headers])
+    most, longest = _REMEMBERED
+    if len(names) <= most and sum(map(len, names)) <= longest:
+        return _remembered(names, own_topic)
+    return _of(names, own_topic)
+
+
+def _of(names: Sequence[str], own_topic: bool) -> Layout:
+    first, last = _places(names)
+    given = frozenset(names) if last else frozenset()
+    found = [family for family in last if family.signature(given)]
+    newest = _newest(found, first, last, own_topic)
+    older = [family for family in found if family is not newest]
+    cut = 0 if newest is None or newest.in_front else 1 + max((last[family] for family in older), default=-1)
+    return Layout(newest, _by_age(older, newest, first), cut, _original(names, found))
+
+
+_remembered = lru_cache(maxsize=1024)(_of)
+
+
+def _places(names: Sequence[str]) -> tuple[dict[Family, int], dict[Family, int]]:
+    """The places of the first and of the last header of each family that shows itself."""
+    first: dict[Family, int] = {}
+    last: dict[Family, int] = {}
+    for place, name in enumerate(names):
+        for family in _told_by(name):
+            first.setdefault(family, place)
+            last[family] = place
+    return first, last
+
+
+def _newest(
+    found: Sequence[Family], first: dict[Family, int], last: dict[Family, int], own_topic: bool
+) -> Family | None:
+    """The family whose own headers stand last; of equals the first of the table.
+
+    Families that write in front: among themselves the first counts, before others only if the topic says so.
+    """
+    in_front = [family for family in found if family.in_front]
+    if in_front and (own_topic or len(in_front) == len(found)):
+        return min(in_front, key=first.__getitem__)
+    behind = [family for family in found if not family.in_front]
+    return max(behind, key=last.__getitem__, default=None)
+
+
+def _by_age(older: list[Family], newest: Family | None, first: dict[Family, int]) -> tuple[Family, ...]:
+    if newest is None:
+        return ()
+    if newest.in_front:
+        return (*sorted(older, key=lambda family: (family.in_front, first[family])), newest)
+    return tuple(sorted((*older, newest), key=first.__getitem__))
+
+
+def _original(names: Sequence[str], found: Sequence[Family]) -> tuple[int, ...] | None:
+    kept = tuple(
+        place
+        for place, name in enumerate(names)
+        if name not in identity.CARRIED and not any(family in _added_by(name) for family in found)
+    )
+    return None if len(kept) == len(names) else kept
+
+
+@lru_cache(maxsize=4096)
+def _told_by_short(name: str) -> tuple[Family, ...]:
+    return tuple(family for family in FAMILIES if family.headers and family.tells(name))
+
+
+def _told_by(name: str) -> tuple[Family, ...]:
+    return _told_by_short(name) if len(name) <= 200 else ()
+
+
+def _added_by(name: str) -> tuple[Family, ...]:
+    return tuple(family for family in FAMILIES if family.adds(name))
