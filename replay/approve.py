@@ -57,7 +57,7 @@ def beyond_memory(replay: Replay) -> int:
     """How many of its events are older than the time for which the target remembers effect keys."""
     edge = timezone.now() - timedelta(days=replay.flow.effect_memory_days)
     first_seen = Q(event_state__event__parked_at__lt=edge) | Q(event_state__event__source_at__lt=edge)
-    return replay.steps.filter(first_seen).exclude(action="skip").count()
+    return replay.steps.filter(first_seen).exclude(action__in=("skip", "hold")).count()
 
 
 def _waiting(replay_id: int) -> Replay:

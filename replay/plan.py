@@ -6,7 +6,9 @@ bytes, why one is skipped, and how far the replay may go on by itself.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.db.models import Q, QuerySet
 
 from parking.errors import Refused
 from parking.fields import pack
@@ -42,6 +44,7 @@ class Plan:
     pace_per_second: int
     window: int
     steps: tuple[Planned, ...]
+    repair: bool = False
     authors: frozenset[str] = frozenset()
 
     @property
@@ -67,23 +70,43 @@ def _bytes(field: object) -> bytes:
 def build(quarantine: Quarantine, *, follow: str = Replay.Follow.FOLLOW, up_to: int | None = None) -> Plan:
     """The plan for all unsettled events of the quarantine (up to that position), as they are decided now.
 
-    Held events default to `apply`. Raises Refused if a poison event has no decision yet.
+    Held events default to `apply`. Raises Refused if a poison event, or one whose bytes are
+    not the original ones, has no decision yet.
     """
-    flow = quarantine.flow
-    events = list(_unsettled(quarantine, up_to))
+    events = list(_events(quarantine, up_to).filter(state=EventState.State.PARKED))
     undecided = [event for event in events if _undecided(event)]
     if undecided:
         raise Refused(_no_decision(undecided))
+    planned = tuple(_planned(ordinal, event) for ordinal, event in enumerate(events, start=1))
+    authors = frozenset(author for event in events for author in _authors(event))
+    return replace(_empty(quarantine, str(follow)), steps=planned, authors=authors)
+
+
+def repair(quarantine: Quarantine, *, up_to: int | None = None) -> Plan:
+    """The plan that has the consumer hold again all events of the quarantine (up to that position), settled ones too.
+
+    For a ledger that was restored or lost: it answers with the fact where it knows one. A settled event whose bytes
+    retention has removed is left out. Raises Refused for a flow without the gate.
+    """
+    if not quarantine.flow.gated:
+        raise Refused(f"The consumer of flow {quarantine.flow.name} keeps no ledger: there is nothing to hold again.")
+    scrubbed = Q(scrubbed_at__isnull=False) & ~Q(state=EventState.State.PARKED)
+    events = _events(quarantine, up_to).exclude(scrubbed)
+    planned = tuple(_held_again(ordinal, event) for ordinal, event in enumerate(events, start=1))
+    return replace(_empty(quarantine, Replay.Follow.STOP.value), steps=planned, repair=True)
+
+
+def _empty(quarantine: Quarantine, follow: str) -> Plan:
+    flow = quarantine.flow
     return Plan(
         flow=flow.name,
         target=_target(flow),
         hold_key=bytes(quarantine.hold_key.key),
-        follow=str(follow),
+        follow=follow,
         follow_cap=flow.follow_cap,
         pace_per_second=flow.pace_per_second,
         window=flow.window if flow.gated else 1,  # without a gate nothing keeps the second from overtaking the first
-        steps=tuple(_planned(ordinal, event) for ordinal, event in enumerate(events, start=1)),
-        authors=frozenset(author for event in events for author in _authors(event)),
+        steps=(),
     )
 
 
@@ -94,7 +117,10 @@ def again(replay: Replay) -> Plan:
     came between. Raises Refused like `build`.
     """
     last = replay.steps.order_by("-ordinal").values_list("position", flat=True).first()
-    return build(replay.quarantine, follow=replay.follow, up_to=-1 if last is None else last)
+    up_to = -1 if last is None else last
+    if replay.repair:
+        return repair(replay.quarantine, up_to=up_to)
+    return build(replay.quarantine, follow=replay.follow, up_to=up_to)
 
 
 def frozen(replay: Replay) -> Plan:
@@ -109,6 +135,7 @@ def frozen(replay: Replay) -> Plan:
         pace_per_second=replay.pace_per_second,
         window=replay.window,
         steps=tuple(_from_step(step) for step in steps),
+        repair=replay.repair,
         authors=frozenset(replay.authors),
     )
 
@@ -131,8 +158,8 @@ def steps(replay: Replay, planned: Sequence[Planned], *, followed: bool = False)
     ]
 
 
-def _unsettled(quarantine: Quarantine, up_to: int | None) -> Iterable[EventState]:
-    events = quarantine.events.filter(state=EventState.State.PARKED).order_by("position")
+def _events(quarantine: Quarantine, up_to: int | None) -> QuerySet[EventState]:
+    events = quarantine.events.order_by("position")
     events = events if up_to is None else events.filter(position__lte=up_to)
     return events.select_related("event", "decision__amendment")
 
@@ -143,13 +170,14 @@ def decision_of(event: EventState) -> Decision | None:
 
 
 def _undecided(event: EventState) -> bool:
-    return event.kind == EventState.Kind.POISON and decision_of(event) is None
+    asked = event.kind == EventState.Kind.POISON or bool(event.event.not_original)
+    return asked and decision_of(event) is None
 
 
 def _no_decision(events: Sequence[EventState]) -> str:
     named = ", ".join(event.event.event_id for event in events[:SHOWN])
     more = f" and {len(events) - SHOWN} more" if len(events) > SHOWN else ""
-    count = "1 poison event has" if len(events) == 1 else f"{len(events)} poison events have"
+    count = "1 event has" if len(events) == 1 else f"{len(events)} events have"
     return f"{count} no decision yet: {named}{more}. Decide apply, amend or skip for each, then ask again."
 
 
@@ -167,6 +195,12 @@ def _planned(ordinal: int, event: EventState) -> Planned:
         amendment_id=amendment.pk if amendment else None,
         skip_reason=decision.reason if decision and decision.action == Decision.Action.SKIP else "",
     )
+
+
+def _held_again(ordinal: int, event: EventState) -> Planned:
+    fingerprint = bytes(event.event.fingerprint)
+    position = event.position if event.position is not None else -1
+    return Planned(ordinal, event.pk, event.event.event_id, position, "hold", fingerprint)
 
 
 def _authors(event: EventState) -> Iterable[str]:

@@ -16,24 +16,35 @@ from replay.states import TERMINAL
 
 
 def request(
-    *, quarantine_id: int, digest: bytes, actor: Actor, reason: str, follow: str = Replay.Follow.FOLLOW
+    *,
+    quarantine_id: int,
+    digest: bytes,
+    actor: Actor,
+    reason: str,
+    follow: str = Replay.Follow.FOLLOW,
+    repair: bool = False,
 ) -> Replay:
     """A requested replay with its steps, for the plan whose digest (32 bytes) the requester saw.
 
+    With `repair` it is the plan that holds the key again (`plan.repair`), where the consumer's ledger was restored.
     Raises Conflict if the plan is not the one that was shown or a replay of the key lives already; Refused without a
     reason, for a released key, for an event without a decision, and where the target could not take the records.
     """
     reason = required(reason, "why this should be replayed")
     quarantine = Quarantine.objects.select_related("flow__cluster", "hold_key").get(pk=quarantine_id)
-    targets.check(quarantine.flow, plan.build(quarantine, follow=follow).steps)
+    targets.check(quarantine.flow, _plan(quarantine, follow, repair).steps)
     with transaction.atomic():
         locked = Quarantine.objects.select_for_update(of=("self",)).select_related("flow", "hold_key")
         quarantine = locked.get(pk=quarantine_id)
         _free(quarantine)
-        asked = plan.build(quarantine, follow=follow)
+        asked = _plan(quarantine, follow, repair)
         if asked.digest != digest:
             raise Conflict("The plan has changed since it was shown: look at it again, then ask for that one.")
         return _freeze(quarantine, asked, actor=actor, reason=reason)
+
+
+def _plan(quarantine: Quarantine, follow: str, repair: bool) -> plan.Plan:
+    return plan.repair(quarantine) if repair else plan.build(quarantine, follow=follow)
 
 
 def _free(quarantine: Quarantine) -> None:
@@ -52,6 +63,7 @@ def _freeze(quarantine: Quarantine, asked: plan.Plan, *, actor: Actor, reason: s
     replay = Replay.objects.create(
         quarantine=quarantine,
         flow=quarantine.flow,
+        repair=asked.repair,
         state=Replay.State.REQUESTED,
         digest=asked.digest,
         follow=asked.follow,
@@ -73,6 +85,11 @@ def _freeze(quarantine: Quarantine, asked: plan.Plan, *, actor: Actor, reason: s
         quarantine_id=quarantine.pk,
         replay_id=replay.pk,
         reason=reason,
-        detail={"digest": asked.digest.hex(), "steps": len(asked.steps), "follow": asked.follow},
+        detail={
+            "digest": asked.digest.hex(),
+            "steps": len(asked.steps),
+            "follow": asked.follow,
+            **({"repair": True} if asked.repair else {}),
+        },
     )
     return replay

@@ -170,6 +170,8 @@ def _drained(replay: Replay, sent: list[Step]) -> Look | None:
 def _releasing(replay: Replay) -> Look:
     if not replay.flow.gated:
         return _let_go(replay)
+    if replay.repair:
+        return _ended(replay, "completed", "")  # the key is to stay closed: what is held again is decided on anew
     answer = release.answer_of(replay)
     if answer:
         waiting_for = release.take(replay, answer)

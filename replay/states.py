@@ -32,7 +32,7 @@ FROZEN = ("approved", "running", "paused", "releasing", "cancelling")
 DRIVEN = ("approved", "running", "releasing", "cancelling")
 UNAPPROVED = ("draft", "requested", "rejected", "expired", "cancelled")
 
-_OUTCOMES = frozenset(("applied", "duplicate", "skipped", "conflict", "failed", "fenced"))
+_OUTCOMES = frozenset(("applied", "duplicate", "skipped", "held", "conflict", "failed", "fenced"))
 STEP: Moves = {
     "pending": frozenset(("in_flight",)),
     "in_flight": _OUTCOMES | {"unconfirmed"},
@@ -41,7 +41,7 @@ STEP: Moves = {
 }
 SENT = ("in_flight", "unconfirmed")
 STOPPING = ("conflict", "failed", "unconfirmed", "fenced")
-DONE = ("applied", "duplicate", "skipped")
+DONE = ("applied", "duplicate", "skipped", "held")
 
 
 class ImpossibleMove(Exception):

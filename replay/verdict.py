@@ -30,10 +30,11 @@ class Verdict:
 
 
 def judge(*, action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict | None:
-    """The verdict for a sent step (`action` apply, amend, skip or hold; 32 bytes; the replay's token); None = not about it.
+    """The verdict for a sent step; None = not about it. `action`: apply, amend, skip or hold; `token`: the replay's.
 
     A fact counts whoever caused it: as planned by our own token, as planned by another one (`duplicate`), or not what
-    was planned (`conflict`). To a hold record any fact is what was asked for (`duplicate`). Everything else counts only if it answers our own token.
+    was planned (`conflict`); to a hold record any fact is a `duplicate`. Everything else counts only if it answers our
+    own token.
     """
     if answer.outcome in FACTS:
         if action == "hold":

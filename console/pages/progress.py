@@ -48,7 +48,7 @@ class Progress:
 def progress(replay: Replay, rows: Sequence[Row]) -> Progress:
     """The counts of a replay whose rows were read."""
     outcomes = [row.outcome for row in rows]
-    done = sum(outcome in ("applied", "duplicate", "skipped") for outcome in outcomes)
+    done = sum(outcome in ("applied", "duplicate", "skipped", "held") for outcome in outcomes)
     moving, wrong = outcomes.count("in_flight"), sum(outcome in STOPPED for outcome in outcomes)
     to_go = len(rows) - done - moving - wrong
     rate = _rate(replay, done)

@@ -16,11 +16,12 @@ from replay.models import Replay
 from replay.request import request as request_replay
 
 FOLLOWS = tuple(str(value) for value in Replay.Follow.values)
+HOLD = "hold"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One plan that may be asked for; `word` names it in the form: `follow <digest>`."""
+    """One plan that may be asked for; `word` names it in the form: `follow <digest>`, `hold <digest>` for a repair."""
 
     word: str
     follow: str
@@ -37,6 +38,7 @@ def replay_request(request: HttpRequest, pk: int) -> HttpResponse:
             quarantine_id=quarantine.pk,
             digest=_digest(digest),
             follow=follow if follow in Replay.Follow.values else Replay.Follow.FOLLOW,
+            repair=follow == HOLD,
             reason=request.POST.get("reason", ""),
             actor=found.actor(request.user),
         )
@@ -56,8 +58,9 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
         "living": quarantine.replays.living().first(),
         "stages": stepper.of_key(quarantine, stepper.decided(quarantine), None),
     }
+    repair = request.GET.get("plan") == HOLD
     try:
-        planned = plan.build(quarantine)
+        planned = plan.repair(quarantine) if repair else plan.build(quarantine)
     except Refused as undecided:
         return render(request, "replay/request.html", {**context, "undecided": str(undecided)}, status=max(status, 200))
     rows = plan_rows.of_plan(planned)
@@ -66,13 +69,21 @@ def _page(request: HttpRequest, quarantine: Quarantine, *, refused: str = "", st
         "plan": planned,
         "rows": rows,
         "lines": plan_rows.lines(rows, whole=request.GET.get("steps") == "all"),
-        "choices": [Choice(f"{follow} {replace(planned, follow=follow).digest.hex()}", follow) for follow in FOLLOWS],
+        "choices": _repair(planned) if repair else _follows(planned),
         "warnings": [
             *warnings.of_target(quarantine.flow, planned.steps),
             *warnings.of_rows(quarantine.flow, rows, pairs, readable=True),
         ],
     }
     return render(request, "replay/request.html", context, status=status)
+
+
+def _follows(planned: plan.Plan) -> list[Choice]:
+    return [Choice(f"{follow} {replace(planned, follow=follow).digest.hex()}", follow) for follow in FOLLOWS]
+
+
+def _repair(planned: plan.Plan) -> list[Choice]:
+    return [Choice(f"{HOLD} {planned.digest.hex()}", HOLD)]
 
 
 def _digest(text: str) -> bytes:

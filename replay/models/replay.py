@@ -57,6 +57,9 @@ class Replay(models.Model):
 
     quarantine = models.ForeignKey(Quarantine, on_delete=models.PROTECT, related_name="replays")
     flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="replays")
+    repair = models.BooleanField(
+        default=False, help_text="sends hold records, no marker: the consumer's ledger was restored or lost"
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     digest = models.BinaryField(max_length=32, help_text="of the plan (replay.plan)")
     follow = models.CharField(max_length=6, choices=Follow.choices, default=Follow.FOLLOW)

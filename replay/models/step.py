@@ -15,6 +15,7 @@ class Step(models.Model):
         APPLIED = "applied"
         DUPLICATE = "duplicate"
         SKIPPED = "skipped"
+        HELD = "held"
         CONFLICT = "conflict"
         FAILED = "failed"
         FENCED = "fenced"
@@ -24,6 +25,7 @@ class Step(models.Model):
         APPLY = "apply"
         AMEND = "amend"
         SKIP = "skip"
+        HOLD = "hold"
 
     replay = models.ForeignKey(Replay, on_delete=models.PROTECT, related_name="steps")
     ordinal = models.PositiveIntegerField(help_text="1, 2, … in the order of the ledger")

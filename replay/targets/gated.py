@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 
@@ -85,7 +86,7 @@ def _encode(replay: Replay, step: Step, sent: content.Bytes) -> Wire:
     hold_key = bytes(replay.quarantine.hold_key.key)
     return command.encode(
         Command(
-            action=names.SKIP if step.action == Step.Action.SKIP else names.APPLY,
+            action=_ACTIONS[Step.Action(step.action)],
             flow=replay.flow.name,
             hold_key=hold_key,
             token=replay.token or 0,
@@ -96,9 +97,24 @@ def _encode(replay: Replay, step: Step, sent: content.Bytes) -> Wire:
             headers=sent.headers,
             source=_source(step.event_state.event),
             fingerprint=bytes(step.fingerprint),
+            **(_place(step) if step.action == Step.Action.HOLD else {}),
         ),
         settings.FLOW_SECRETS.get(replay.flow.name),
     )
+
+
+_ACTIONS = {
+    Step.Action.APPLY: names.APPLY,
+    Step.Action.AMEND: names.APPLY,
+    Step.Action.SKIP: names.SKIP,
+    Step.Action.HOLD: names.HOLD,
+}
+
+
+def _place(step: Step) -> dict[str, Any]:
+    """Where and as what a forgotten event is to be held."""
+    event = step.event_state
+    return {"position": step.position, "kind": event.kind, "attempt_number": event.attempt_count}
 
 
 def _source(event: ParkedEvent) -> Coordinates | None:

@@ -122,6 +122,19 @@ class Line:
         if step.hold_key is not None and step.refusal is not None:
             self._outbox.refuse(step.hold_key, step.refusal)
 
+    def backup(self) -> sqlite3.Connection:
+        """The service's whole database as it is now."""
+        copy = sqlite3.connect(":memory:")
+        with sqlite3.connect(self.database) as connection:
+            connection.backup(copy)
+        return copy
+
+    def restore(self, backup: sqlite3.Connection) -> None:
+        """The service's database is put back to that time; its process was stopped meanwhile."""
+        self.ledger.close()
+        with sqlite3.connect(self.database) as connection:
+            backup.backup(connection)
+
     def effects(self) -> list[tuple[str, bytes | None]]:
         """Event id and value of every effect, in the order in which they took effect."""
         return self._sql("SELECT event_id, value FROM effect ORDER BY rowid")

@@ -37,7 +37,7 @@ def test_a_replay_moves_as_the_contract_says_and_no_other_way():
 
 
 def test_a_step_gets_its_outcome_only_after_it_was_in_flight():
-    outcomes = {"applied", "duplicate", "skipped", "conflict", "failed", "fenced"}
+    outcomes = {"applied", "duplicate", "skipped", "held", "conflict", "failed", "fenced"}
     expected = {("pending", "in_flight"), ("in_flight", "unconfirmed")}
     expected |= {(before, outcome) for before in ("in_flight", "unconfirmed") for outcome in outcomes}
     assert set(states.transitions(states.STEP)) == expected

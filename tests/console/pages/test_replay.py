@@ -50,6 +50,22 @@ def test_the_plan_is_shown_before_it_is_asked_for(scene):
     assert "cannot be taken back" in body.replace("\n", " ")
 
 
+def test_after_a_restore_the_key_is_asked_to_be_held_again(scene):
+    """No decisions are needed: nothing takes effect."""
+    client = scene.client(scene.oncall)
+    address = f"/keys/{scene.key.pk}/replays"
+    assert "Hold the key again" in page(client, address)
+    body = page(client, f"{address}?plan=hold")
+    words = re.findall(r'name="plan" value="(hold [0-9a-f]{64})"', body)
+    assert re.search(r"Request holding \d+ events again", body)
+    response = client.post(f"{address}?plan=hold", {"plan": words[0], "reason": "restored"})
+    made = Replay.objects.get()
+    assert response.headers["Location"] == f"/replays/{made.pk}"
+    assert made.repair
+    assert set(made.steps.values_list("action", flat=True)) == {"hold"}
+    assert "hold" in page(client, f"/replays/{made.pk}")
+
+
 def test_asking_makes_a_request_and_leads_to_it(scene):
     scene.decide_all()
     response = ask(scene)

@@ -89,7 +89,7 @@ def publishing_before_committing(patch: pytest.MonkeyPatch) -> None:
                     raise Crash
                 commit(connection)
 
-            world.ledger._commit = publish_first  # type: ignore[method-assign]
+            world.ledger._commit = publish_first
             try:
                 step(world, owner, **options)
             finally:

@@ -72,7 +72,8 @@ class World:
     """One run. `chance` decides what happens next; crashes and failures are rationed."""
 
     def __init__(self, ledger: Ledger, chance: Random, *, mark: str, crashes: int = 3, failures: int = 3) -> None:
-        self.ledger, self.chance, self.mark = ledger, chance, mark
+        self.ledger: Any = ledger
+        self.chance, self.mark = chance, mark
         self.crashes, self.failures, self.resends, self.cancels = crashes, failures, 2, 1
         self.time = 1_000
         self.gate = Gate(FLOW, ledger, self.now)
