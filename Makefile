@@ -45,6 +45,9 @@ templates: setup
 dependencies: setup
 	$(VENV)/deptry .
 
+bench-consumer: setup ## what the consumer kit costs per event, on Apache Kafka; QUICK=1: a tenth of the events
+	@exec $(VENV)/python -m tests.benchmarks.consumer
+
 mutants: setup ## breaks the code behind each guarantee and shows that its test fails
 	@exec $(VENV)/python -m tests.mutants $(ARGS)
 
@@ -71,4 +74,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check lint types layers migrations templates dependencies mutants guarantees settings screenshots format lock clean
+.PHONY: help setup demo servers test check lint types layers migrations templates dependencies bench-consumer mutants guarantees settings screenshots format lock clean

@@ -26,6 +26,7 @@ from parking.consumer.publisher import KafkaPublisher
 from parking.consumer.schedule import Schedule
 from parking.consumer.subscription import Subscription
 from parking.consumer.sweeper import Sweeper
+from parking.consumer.together import Together
 from parking.consumer.tries import AnyHandler, Retries
 from parking.consumer.workers import Workers
 
@@ -61,7 +62,8 @@ class KeyedConsumer:
         self._stopping = threading.Event()
         self._publisher = KafkaPublisher(self._kafka, flow.parking_topic)
         self._outbox = Outbox(flow.name, ledger, self._publisher)
-        self._process = Process(Gate(flow, ledger), self._outbox, handler, retries, dependencies=dependencies)
+        gate = Gate(flow, ledger, commit=Together(flow.name, ledger).commit)
+        self._process = Process(gate, self._outbox, handler, retries, dependencies=dependencies)
 
     def stop(self) -> None:
         """Ask the loop to end after what is being handled; an event that only waits is left unfinished."""

@@ -13,13 +13,14 @@ class Effect:
     """A decided event: `write` is run in one transaction with the event's fate, or not at all.
 
     `write` gets the ledger's connection (psycopg or sqlite3), must not commit, and should be short: it may hold the
-    key's lock. `evidence` (JSON) is kept with the fate and sent with the outcome. `result` (JSON) is kept with the fate
-    and given to duplicates of the event, without asking the handler again.
+    key's lock. It may be run again after a rollback. `evidence` (JSON) is kept with the fate and sent with the outcome.
+    `result` (a JSON object) is kept with the fate and given to duplicates of the event, without asking the handler
+    again.
     """
 
     write: Write | None = None
     evidence: Mapping[str, Any] | None = None
-    result: Any = None
+    result: Mapping[str, Any] | None = None
 
 
 def effect(returned: "Effect | Write | None") -> Effect:

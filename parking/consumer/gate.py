@@ -12,6 +12,7 @@ from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.replay_gate import ReplayGate
 from parking.consumer.source_gate import SourceGate
 from parking.consumer.step import Step
+from parking.consumer.together import Commit
 from parking.record import Record
 
 
@@ -21,11 +22,16 @@ def now_ms() -> int:
 
 
 class Gate:
-    """The gate of one flow. Safe for several threads and processes: all that it knows is in the ledger."""
+    """The gate of one flow. Safe for several threads and processes: all that it knows is in the ledger.
 
-    def __init__(self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int] = now_ms) -> None:
+    `commit` carries out the transaction of a live success; one each, unless told otherwise.
+    """
+
+    def __init__(
+        self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int] = now_ms, commit: Commit | None = None
+    ) -> None:
         self._replay_topic = flow.replay_topic
-        self._source = SourceGate(flow, ledger, now_ms)
+        self._source = SourceGate(flow, ledger, now_ms, commit)
         self._replay = ReplayGate(flow, ledger, now_ms)
 
     def begin(self, record: Record) -> Step:

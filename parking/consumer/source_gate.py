@@ -16,6 +16,7 @@ from parking.consumer.ledger.rows import HELD, Fate, Hold
 from parking.consumer.ledger.rules import Source
 from parking.consumer.ledger.transaction import FateExists, Transaction, digest
 from parking.consumer.step import Done, Later, Step, Work
+from parking.consumer.together import Commit, alone
 from parking.event_id import conflicting, event_id
 from parking.fingerprint import content, fingerprint
 from parking.record import Record
@@ -39,13 +40,22 @@ class Sighting:
     fate: Fate
 
 
+def _apply(fate: Fate, effect: Effect, transaction: Transaction) -> bool:
+    """Fate and business write together, if the key is open and the event new; whether they were."""
+    open_and_new = transaction.insert_fate_if_open(fate)
+    if open_and_new and effect.write is not None:
+        effect.write(transaction.connection)
+    return open_and_new
+
+
 class SourceGate:
     """Decides about the source records of one flow."""
 
-    def __init__(self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int]) -> None:
+    def __init__(self, flow: Flow, ledger: Ledger, now_ms: Callable[[], int], commit: Commit | None = None) -> None:
         self._flow = flow
         self._ledger = ledger
         self._now_ms = now_ms
+        self._commit = commit or partial(alone, ledger, flow.name)
 
     def begin(self, record: Record) -> Step:
         """What is to be done with a source record. Raises Unavailable."""
@@ -108,13 +118,8 @@ class SourceGate:
 
     def _applied(self, seen: Sighting, effect: Effect) -> Step:
         """The commit gate of a live success: fate and business write in one transaction, without a lock."""
-        result = compact(getattr(effect, "result", None))
-        fate = rules.live(seen.fate, result, compact(effect.evidence), self._now_ms())
-        with self._ledger.transaction(self._flow.name) as transaction:
-            open_and_new = transaction.insert_fate_if_open(fate)
-            if open_and_new and effect.write is not None:
-                effect.write(transaction.connection)
-        return Done() if open_and_new else self._look(seen)
+        fate = rules.live(seen.fate, compact(effect.result), compact(effect.evidence), self._now_ms())
+        return Done() if self._commit(partial(_apply, fate, effect)) else self._look(seen)
 
     def _failed(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
         """The commit gate of a failure: the key is quarantined and the event parked as poison."""

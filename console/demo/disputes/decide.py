@@ -12,6 +12,11 @@ from parking.consumer import Effect, Event, Poison, RateLimited, ValidationError
 VERSIONS = ("model", "prompt", "policy")
 
 
+def needs_a_decision(event: Event) -> bool:
+    """Whether the model is asked about the event."""
+    return _event_type(event) in NEED_A_DECISION
+
+
 class Decider:
     """The handler of the flow `disputes`; `model_url` is where decisions are proposed."""
 
@@ -20,7 +25,7 @@ class Decider:
 
     def __call__(self, event: Event) -> Effect:
         """What the event does. Raises Poison where it never will, RateLimited where the model asks to wait."""
-        event_type = (event.header("event-type") or b"").decode(errors="replace")
+        event_type = _event_type(event)
         members = event.json()
         if faults := event_faults(event_type, members):
             raise _poison("InvalidEvent", "event", faults)
@@ -40,6 +45,10 @@ class Decider:
         if faults := decision_faults(decision):
             raise _poison("InvalidDecision", "decision", faults, _evidence(event, decision))
         return decision
+
+
+def _event_type(event: Event) -> str:
+    return (event.header("event-type") or b"").decode(errors="replace")
 
 
 def _poison(

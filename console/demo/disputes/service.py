@@ -6,11 +6,13 @@ import time
 import psycopg
 
 from console.demo.disputes import bank
-from console.demo.disputes.decide import Decider
+from console.demo.disputes.asking import ModelFailed
+from console.demo.disputes.decide import Decider, needs_a_decision
 from console.demo.disputes.settings import Settings, settings
-from parking.consumer import Flow, KeyedConsumer, PostgresLedger, Retries
+from parking.consumer import Breaker, Dependency, Flow, KeyedConsumer, PostgresLedger, Retries
 
 RETRIES = Retries(attempts=3, first_wait=0.3)
+BREAKER = Breaker(failures=10, open_for=5.0)
 log = logging.getLogger("disputes")
 
 
@@ -26,8 +28,14 @@ def consumer(at: Settings) -> KeyedConsumer:
     )
     ledger = PostgresLedger(at.database_url)
     ledger.prepare()  # the ledger lives beside the business tables: one transaction for both
-    kafka = {"bootstrap.servers": at.bootstrap_servers}
-    return KeyedConsumer(flow, ledger, Decider(at.model_url), kafka=kafka, retries=RETRIES)
+    return KeyedConsumer(
+        flow,
+        ledger,
+        Decider(at.model_url),
+        kafka={"bootstrap.servers": at.bootstrap_servers},
+        retries=RETRIES,
+        dependencies=[Dependency("model", needed_by=needs_a_decision, breaker=BREAKER, failures=(ModelFailed,))],
+    )
 
 
 def prepare(database_url: str) -> None:

@@ -14,7 +14,7 @@ class Block:
 
 sys.meta_path.insert(0, Block())
 import parking, parking.topics, parking.wire, parking.consumer
-from parking.consumer import Dependency, Effect, Event, Flow, KeyedConsumer, Poison, PostgresLedger, RateLimited, SqliteLedger
+from parking.consumer import Effect, Event, Flow, KeyedConsumer, Poison, PostgresLedger, RateLimited, SqliteLedger
 
 ledger = SqliteLedger("/nonexistent/x.db")
 flow = Flow(name="f", source_topic="s", parking_topic="p", replay_topic="r", consumer_group="g")
