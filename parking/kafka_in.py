@@ -4,10 +4,12 @@ Partitions are assigned, not subscribed: a group's rebalance cannot take one awa
 that somebody moves in Kafka mean nothing here.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import methodcaller
 from typing import Any, NamedTuple, cast
 
 from confluent_kafka import (
@@ -45,18 +47,30 @@ SETTINGS: dict[str, Any] = {
     "auto.offset.reset": "error",  # never silently somewhere else: the caller looks what became of the log
     "isolation.level": "read_committed",
     "allow.auto.create.topics": False,
+    "enable.partition.eof": True,  # where a log ends with the marks of transactions, nothing else tells its end
     "queued.max.messages.kbytes": 32 * 1024,
+    "fetch.max.bytes": 16 * 1024 * 1024,  # of one answer, or one record that is larger
+    "max.partition.fetch.bytes": 8 * 1024 * 1024,
     "fetch.error.backoff.ms": 100,
     "log_level": 2,
 }
 
 
+UNREADABLE = "The headers cannot be read: a name is not UTF-8. Key and value are kept."
+CUT = (
+    "A header's name is empty, or begins with a NUL: the client cuts names there. The headers may not be as they were."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One record; `fault` says what of it the client could not read (the record then lacks it)."""
+    """One record; `fault` says what of it the client could not read (the record then lacks it), `doubt` what it may
+    have read wrongly.
+    """
 
     record: Record
     fault: str = ""
+    doubt: str = ""
 
 
 class Log(NamedTuple):
@@ -89,6 +103,9 @@ class Reader:
         self._tells_ids: bool | None = None
         self.lost: set[tuple[str, int]] = set()
         """Partitions whose position is not in their log any more, or that are gone: reading them has stopped."""
+        self.reached: dict[Place, int] = {}
+        """Partitions that were read to this end of their log: before it is nothing that can be read any more."""
+        self._waiting: deque[Message] = deque()
         self.refused: dict[str, str] = {}
         """Topics that this user may not read, with what Kafka says."""
 
@@ -121,6 +138,8 @@ class Reader:
     def assign(self, places: Mapping[tuple[str, int], int]) -> None:
         """Read exactly these partitions, each from its offset; what was fetched before is dropped."""
         self.lost.clear()
+        self.reached.clear()
+        self._waiting.clear()
         self._consumer.assign([TopicPartition(topic, number, offset) for (topic, number), offset in places.items()])
 
     def log(self, topic: str, partition: int) -> tuple[int, int]:
@@ -154,17 +173,28 @@ class Reader:
             raise Unreachable(f"Kafka does not tell about {topic}/{partition}: {error.args[0].str()}") from error
 
     def poll(self, *, most: int, timeout: float) -> list[Fetched]:
-        """At most `most` records: as soon as there are some, those that are here; none after `timeout` seconds."""
-        messages = self._consumer.consume(1, timeout)
-        size = sum(map(_size, messages))
-        while messages and len(messages) < most and size < MOST_BYTES:
-            average = max(size // len(messages), 1)
-            more = self._consumer.consume(min(most - len(messages), (MOST_BYTES - size) // average + 1), 0.01)
-            if not more:
+        """At most `most` records: as soon as there are some, those that are here; none after `timeout` seconds.
+
+        At most about MOST_BYTES, and one record more: what is here beyond that is kept for the next poll.
+        """
+        found: list[Fetched] = []
+        size = 0
+        while len(found) < most and size < MOST_BYTES:
+            if not self._waiting and not self._fetch(most - len(found), 0.01 if found else timeout):
                 break
-            messages += more
-            size += sum(map(_size, more))
-        return [fetched(message) for message in messages if self._is_record(message)]
+            message = self._waiting.popleft()
+            if self._is_record(message):
+                found.append(fetched(message))
+                size += _size(found[-1].record)
+            timeout = 0.0  # what says something without a record ends the wait, too
+        return found
+
+    def _fetch(self, most: int, timeout: float) -> bool:
+        """Take what the client has; its own queue is bounded (SETTINGS)."""
+        self._waiting.extend(self._consumer.consume(1, timeout))
+        if self._waiting:
+            self._waiting.extend(self._consumer.consume(most, 0.0))
+        return bool(self._waiting)
 
     def close(self) -> None:
         self._consumer.close()
@@ -174,7 +204,9 @@ class Reader:
         if error is None:
             return True
         topic, partition = message.topic(), message.partition()
-        if error.code() in _TOPIC_IS_ANOTHER and topic is not None and partition is not None:
+        if error.code() == KafkaError._PARTITION_EOF and topic is not None and partition is not None:
+            self.reached[topic, partition] = cast("int", message.offset())
+        elif error.code() in _TOPIC_IS_ANOTHER and topic is not None and partition is not None:
             self.lost.add((topic, partition))
         elif error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and topic is not None:
             self.refused[topic] = error.str()
@@ -194,30 +226,36 @@ def _quiet(_error: KafkaError) -> None:
     """What the client says of its connections shows in the next look."""
 
 
-def _size(message: Message) -> int:
-    return len(message.value() or b"") + len(message.key() or b"") + 200
+def _size(record: Record) -> int:
+    """Roughly what it takes of our memory: a header of three bytes takes a hundred."""
+    size = len(record.value or b"") + len(record.key or b"") + 500
+    return size + sum([len(value or b"") + len(name) + 150 for name, value in record.headers])
 
 
 def fetched(message: Message) -> Fetched:
-    headers, fault = _headers(message)
+    """The record of a message that is no error."""
+    headers, fault = headers_of(message)
     kind, timestamp = message.timestamp()
-    return Fetched(
-        Record(
-            topic=message.topic() or "",
-            partition=cast("int", message.partition()),
-            offset=cast("int", message.offset()),
-            timestamp_ms=timestamp if kind else -1,
-            key=message.key(),
-            value=message.value(),
-            headers=headers,
-        ),
-        fault,
+    record = Record(
+        topic=message.topic() or "",
+        partition=cast("int", message.partition()),
+        offset=cast("int", message.offset()),
+        timestamp_ms=timestamp if kind else -1,
+        key=message.key(),
+        value=message.value(),
+        headers=headers,
     )
+    return Fetched(record, fault, CUT if "" in [name for name, _ in headers] else "")
 
 
-def _headers(message: Message) -> tuple[Headers, str]:
-    """confluent-kafka raises SystemError for a header name that is not UTF-8, and then gives none of them."""
+_call_headers = methodcaller("headers")
+"""For a name that is not UTF-8 confluent-kafka returns a list and sets an exception, too. `message.headers()` may not
+notice: once CPython has specialised that call, the exception comes up anywhere later, outside every `try` around it."""
+
+
+def headers_of(message: Message) -> tuple[Headers, str]:
+    """The headers of a message, and why they cannot be read (empty: they can). One bad name takes all of them."""
     try:
-        return cast("Headers", tuple(message.headers() or ())), ""
+        return tuple(_call_headers(message) or ()), ""
     except (SystemError, UnicodeDecodeError):
-        return (), "The headers cannot be read: a name is not UTF-8. Key and value are kept."
+        return (), UNREADABLE

@@ -31,12 +31,14 @@ LATEST_MS = 253_402_300_800_000  # year 10 000
 class Arrived:
     """One record from a parking topic.
 
-    `topic` is the id of its TopicIncarnation; `fault` says what of it the client could not read.
+    `topic` is the id of its TopicIncarnation; `fault` says what of it the client could not read, `doubt` what it may
+    have read wrongly (which a fingerprint would tell for certain).
     """
 
     record: Record
     topic: int
     fault: str = ""
+    doubt: str = ""
 
     @property
     def place(self) -> Place:
@@ -232,7 +234,7 @@ def _columns(
         error_type=storable.text(last.error_type if last else "", 500),
         error_message=storable.text(last.message if last else "", 10_000),
         blocked_by=storable.text(blocked_by, 2000),
-        unreadable_reason=storable.text(reason, 2000),
+        unreadable_reason=storable.text(reason if original else f"{reason} {arrived.doubt}".strip(), 2000),
         key=record.key,
         value=record.value,
         headers=headers,

@@ -101,7 +101,22 @@ class Source:
             self.forget(self._reader.lost)
             self.look()
         fetched = self._of_this_life([one for one in fetched if self._is_next(one)])  # also not of what was just lost
-        return self._store(fetched).records if fetched else 0
+        new = self._store(fetched).records if fetched else 0
+        self._pass_marks()
+        return new
+
+    def _pass_marks(self) -> None:
+        """Behind the last record of a log may stand the marks of transactions, and what was aborted: they are read."""
+        passed = {
+            name: offset
+            for name, offset in self._reader.reached.items()
+            if name in self.owned and self.owned[name].next_offset < offset
+        }
+        self._reader.reached.clear()
+        if passed:
+            positions.advance({self.owned[n].place: (self.owned[n].next_offset, end) for n, end in passed.items()})
+            for name, end in passed.items():
+                self.owned[name].next_offset = end
 
     def forget(self, names: set[Name] | None = None) -> None:
         """Read these partitions, or all, no further until `arrange` has placed them anew. Needs the database."""
@@ -239,7 +254,7 @@ class Source:
         flows = {self.owned[name].topic.pk: self._flows[name[0]] for name in names}
         expected = {self.owned[name].place: self.owned[name].next_offset for name in names}
         arrived = [
-            Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault)
+            Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault, one.doubt)
             for one in fetched
         ]
         stored = store(arrived, flows, expected)

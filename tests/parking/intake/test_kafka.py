@@ -168,9 +168,7 @@ def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
     send(flow, *(lot.poison(f"e{n}", n) for n in range(5)))
     until(stored(5), intake)
     position = IntakePosition.objects.get()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_unlock_all()")
-    intake.close()
+    leave(intake)
     send(flow, *(lot.poison(f"e{n}", n) for n in range(5, 12)))
     admin.delete_records([TopicPartition(flow.parking_topic, 0, 9)])[TopicPartition(flow.parking_topic, 0, 9)].result(
         30
@@ -196,20 +194,50 @@ def test_offsets_that_somebody_moved_change_nothing(flow, intake):
     assert IntakePosition.objects.get().next_offset == 21
 
 
-def test_aborted_transactions_are_no_records_and_no_gap(flow, intake, kafka):
-    lot = lot_of(flow)
-    producer = Producer({"bootstrap.servers": kafka, "transactional.id": flow.parking_topic})
+def transact(flow, record, *endings):
+    """The record in a transaction of its own for each ending: "abort" or "commit"."""
+    settings_of = {"bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS, "transactional.id": flow.parking_topic}
+    producer = Producer(settings_of)
     producer.init_transactions(30)
-    for name, ends in (("aborted", producer.abort_transaction), ("committed", producer.commit_transaction)):
+    for ending in endings:
         producer.begin_transaction()
-        record = lot.poison(name, 1, key=name.encode()).record
         producer.produce(flow.parking_topic, record.value, record.key, headers=list(record.headers))
         producer.flush(30)
-        ends(30)
+        (producer.abort_transaction if ending == "abort" else producer.commit_transaction)(30)
+
+
+def test_aborted_transactions_are_no_records_and_no_gap(flow, intake):
+    lot = lot_of(flow)
+    transact(flow, lot.poison("aborted", 1, key=b"aborted").record, "abort")
+    transact(flow, lot.poison("committed", 1, key=b"committed").record, "commit")
     send(flow, lot.poison("after", 2, key=b"after"))
     until(lambda: EventState.objects.filter(event__event_id="after").exists(), intake)
     assert {e.event.event_id for e in EventState.objects.all()} == {"committed", "after"}
     assert not JournalEntry.objects.filter(verb="gap").exists()
+
+
+def test_the_marks_of_transactions_are_passed_and_no_gap_when_they_are_deleted(flow, intake, admin):
+    """A log that ends with marks and aborted records was read to its end: nothing is behind, nothing was lost."""
+    lot = lot_of(flow)
+    transact(flow, lot.poison("committed", 1).record, "commit", "abort", "abort")
+    until(lambda: IntakePosition.objects.filter(next_offset=6, log_end=6).exists(), intake)
+    assert IntakePosition.objects.get().lag == 0
+    leave(intake)
+    place = TopicPartition(flow.parking_topic, 0, 6)
+    admin.delete_records([place])[place].result(30)
+    again = Intake(look_every=0.2)
+    send(flow, lot.poison("after", 2))
+    until(stored(2), again)
+    assert IntakePosition.objects.get().next_offset == 7
+    assert not Incident.objects.filter(kind="gap").exists()
+    again.close()
+
+
+def leave(intake):
+    """As a process that ends: its partitions are free."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_unlock_all()")
+    intake.close()
 
 
 def test_two_processes_share_the_partitions(make_topic, intake, transactional_db, variables):
