@@ -20,13 +20,14 @@ _REMEMBERED = 64, 4096
 class Layout:
     """`families`: whose failures are in the record, the oldest first; `newest`: the last of them; None for none.
 
-    `cut`: the place behind the last header of an older family; `original`: the places of the headers that a replay
-    sends, None for all.
+    `cut`, `end`: the places behind the last header of an older family, and of the newest; `original`: the places of the
+    headers that a replay sends, None for all.
     """
 
     newest: Family | None
     families: tuple[Family, ...]
     cut: int
+    end: int
     original: tuple[int, ...] | None
 
     def kept(self, headers: Headers) -> Headers:
@@ -50,7 +51,8 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     newest = _newest(found, first, last, own_topic)
     older = [family for family in found if family is not newest]
     cut = 0 if newest is None or newest.in_front else 1 + max((last[family] for family in older), default=-1)
-    return Layout(newest, _by_age(older, newest, first), cut, _original(names, found))
+    end = 0 if newest is None else last[newest] + 1
+    return Layout(newest, _by_age(older, newest, first), cut, end, _original(names, found))
 
 
 _remembered = lru_cache(maxsize=1024)(_of)

@@ -74,6 +74,10 @@ class Named(NamedTuple):
             None if self.timestamp is None else timestamp(value(self.timestamp)),
         )
 
+    def only(self, headers: Headers) -> Position | None:
+        """The position of a family that replaces its headers, in whatever order they stand."""
+        return self._known(tuple(reversed(headers)))
+
     def _known(self, headers: Headers) -> Position | None:
         position = self.at(headers)
         return position if position.topic else None

@@ -33,6 +33,7 @@ def read(found: Found) -> Reading:
         attempts=int32(last(newest.exception, _ATTEMPT)),
         original_key=original_key,
         original_value=original_value,
+        not_original=spring_template.not_original(found, original_value),
         **java.fields(why.classes, why.message, why.stacktrace),
     )
 

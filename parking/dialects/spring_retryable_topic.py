@@ -26,6 +26,7 @@ def read(found: Found) -> Reading:
         attempts=_attempts(found.own),
         original_key=original_key,
         original_value=original_value,
+        not_original=spring_template.not_original(found, original_value),
         position_may_be_earlier_pass=True,
         **java.fields(why.classes, why.message, why.stacktrace),
     )

@@ -1,0 +1,50 @@
+"""Silverback, MoveMessageErrorPolicy, .NET (dlq formats, §4): text headers, replaced by each failure.
+
+Of the exception only its innermost type is told, with its assembly: `<Type> in <Source>`.
+"""
+
+from parking.dialects import causes, times
+from parking.dialects.family import Family, Found, all_of
+from parking.dialects.origin import Named
+from parking.dialects.reading import Reading
+from parking.dialects.values import decimal, text
+
+_REASON, _ATTEMPTS, _GROUP = "x-failure-reason", "x-failed-attempts", "x-source-consumer-group-id"
+_SOURCE = Named(
+    "x-source-topic",
+    "x-source-partition",
+    "x-source-offset",
+    "x-source-timestamp",
+    (decimal, decimal, lambda value: times.iso(text(value))),
+)
+_NOT_ORIGINAL = "Its producer may have written the value anew."
+
+
+def read(found: Found) -> Reading:
+    record = found.record
+    reason = text(record.last(_REASON))
+    return found.reading(
+        _SOURCE.only(record.headers),
+        consumer_group=text(record.last(_GROUP)),
+        attempts=decimal(record.last(_ATTEMPTS)),
+        not_original=_NOT_ORIGINAL,
+        **causes.fields([reason.partition(" in ")[0] or None if reason else None], reason),
+    )
+
+
+FAMILY = Family(
+    "silverback",
+    read,
+    headers=(
+        _REASON,
+        _ATTEMPTS,
+        "x-source-topic",
+        "x-source-endpoint",
+        "x-source-partition",
+        "x-source-offset",
+        "x-source-timestamp",
+        _GROUP,
+    ),
+    signature=all_of("x-source-topic", _REASON),
+    oldest=_SOURCE.only,
+)

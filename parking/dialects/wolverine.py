@@ -1,0 +1,80 @@
+"""Wolverine, .NET (dlq formats, §4): text headers, replaced by each failure.
+
+`exception-*` stand on all of them, `wolverine-kafka-retry-*` on those that went through its retry tiers, topics named
+`<topic>.retry.<30s>`. Before 6.21.0 only the tiers tell the source, and only its topic.
+"""
+
+import re
+from collections.abc import Callable
+
+from parking.dialects import causes
+from parking.dialects.family import Family, Found, Names
+from parking.dialects.origin import Position
+from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
+from parking.dialects.values import decimal, lasts, text
+
+_RETRY = "wolverine-kafka-retry-"
+_CLASS, _MESSAGE, _STACKTRACE, _FAILED_AT = "exception-type", "exception-message", "exception-stack", "failed-at"
+_DESTINATION, _PARTITION, _OFFSET = "original-destination", "original-partition", "original-offset"
+_TOPIC = re.compile(r"(?:kafka://topic/)?(.+)", re.DOTALL)
+_TIER = re.compile(r"\.retry\.\d+[a-z]*$")
+_TICKS_AT_1970, _TICKS_A_MS = 621_355_968_000_000_000, 10_000
+
+Value = Callable[[str], bytes | None]
+
+
+def read(found: Found) -> Reading:
+    value: Value = lasts(found.record.headers).get
+    waits = _TIER.search(found.record.topic) is not None
+    error_class = text(value(_CLASS)) or text(value(f"{_RETRY}exception-type"))
+    return found.reading(
+        _source(value),
+        kind=RETRY_PENDING if waits else DEAD_LETTER,
+        attempts=_attempts(value, waits),
+        failed_at_ms=decimal(value(_FAILED_AT)),
+        first_failed_at_ms=_ticks(value(f"{_RETRY}first-failed")),
+        error_class_outer=error_class,
+        **causes.fields(
+            [error_class],
+            text(value(_MESSAGE)) or text(value(f"{_RETRY}exception-message")),
+            text(value(_STACKTRACE)),
+        ),
+    )
+
+
+def _signature(given: Names) -> bool:
+    return (_CLASS in given and _FAILED_AT in given) or any(name.startswith(_RETRY) for name in given)
+
+
+FAMILY = Family(
+    "wolverine",
+    read,
+    headers=(_CLASS, _MESSAGE, _STACKTRACE, _FAILED_AT, _DESTINATION, _PARTITION, _OFFSET, f"{_RETRY}*"),
+    also=("attempts",),
+    signature=_signature,
+    oldest=lambda headers: _position(lasts(headers).get),
+)
+
+
+def _position(value: Value) -> Position | None:
+    uri = text(value(_DESTINATION))
+    topic = _TOPIC.fullmatch(uri) if uri else None
+    return Position(topic[1], decimal(value(_PARTITION)), decimal(value(_OFFSET))) if topic else None
+
+
+def _source(value: Value) -> Position:
+    return _position(value) or Position(text(value(f"{_RETRY}source")) or "", None, None)
+
+
+def _attempts(value: Value, waits: bool) -> int | None:
+    """A tier's header counts the next attempt, and at the end the one that failed; else the envelope's own."""
+    number = decimal(value(f"{_RETRY}attempt"))
+    if number is None:
+        return decimal(value("attempts"))
+    return max(number - 1, 0) if waits else number
+
+
+def _ticks(value: bytes | None) -> int | None:
+    """Milliseconds since 1970 of .NET's UTC ticks: 100 ns each, since the year 1."""
+    ticks = decimal(value)
+    return (ticks - _TICKS_AT_1970) // _TICKS_A_MS if ticks is not None and ticks >= _TICKS_AT_1970 else None
