@@ -10,12 +10,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from parking import storable
 from parking.coordinates import Coordinates
 from parking.event_id import conflicting
 from parking.hold_key import hold_key
+from parking.intake.ask import ask, pairs
 from parking.intake.read import EPOCH, ident, key_ident
 from parking.intake.rows import Columns, Ident, Parked, Row
 
@@ -49,7 +48,7 @@ def _may_be_another(row: Parked) -> bool:
     return not row.flow.gated and not row.token
 
 
-def _told_apart(row: Parked, known: dict[Ident, _Known]) -> Parked:
+def _told_apart(row: Parked, known: dict[tuple[int, bytes], _Known]) -> Parked:
     this = _of(row.columns)
     before = known.setdefault(row.event, this)
     return row if before.source == this.source or before.content == this.content else _renamed(row)
@@ -87,14 +86,10 @@ def _digest(data: bytes | None) -> bytes | None:
     return None if data is None else hashlib.sha256(data).digest()
 
 
-def _known(idents: set[Ident]) -> dict[Ident, _Known]:
-    columns: list[Any] = [[one.flow for one in idents], [one.digest for one in idents]]
-    with connection.cursor() as cursor:
-        cursor.execute(SQL_KNOWN, columns)
-        return {Ident(row[0], bytes(row[1])): _stored(row[2:]) for row in cursor.fetchall()}
+def _known(idents: set[Ident]) -> dict[tuple[int, bytes], _Known]:
+    return {(flow, digest): _stored(columns) for flow, digest, *columns in ask(SQL_KNOWN, *pairs(list(idents)))}
 
 
 def _stored(columns: Sequence[Any]) -> _Known:
     topic, partition, offset, there, key, value = columns
-    content = (None if key is None else bytes(key), None if value is None else bytes(value)) if there else None
-    return _Known((topic, partition, offset), content)
+    return _Known((topic, partition, offset), (key, value) if there else None)

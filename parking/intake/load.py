@@ -1,27 +1,25 @@
 """Locks and loads what a batch touches: hold keys first, then quarantines, then events (the lock order of everyone).
 
-Raw SQL: each step is one statement for the whole batch, with arrays instead of one query per row.
+Raw SQL: each step is one statement for the whole batch, with arrays instead of one query per row. What a batch of new
+events does not need is not asked.
 """
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
-from django.db import connection
-
 from parking import error_group, storable
 from parking.attempt import Attempt, ValidationError
 from parking.event_id import bounded
+from parking.intake.ask import array, ask, pairs
 from parking.intake.flows import FlowFacts
 from parking.intake.rows import Answered, Failure, Ident, KeyIdent, Parked, Place, Row
 from parking.intake.touched import Event, Ids, Key, Stop, Touched
 from parking.models import ErrorGroup
 
-RETURNS = ("still-held", "held")
-"""Answers that may bring settled events back."""
+MORE_IDS = 100
 
 SQL_INSERT_KEYS = """
 INSERT INTO parking_holdkey (flow_id, digest, key, last_token, highest_floor, released_position)
@@ -29,6 +27,7 @@ SELECT flow_id, digest, key, 0, 0, -1
 FROM unnest(%s::bigint[], %s::bytea[], %s::bytea[]) AS wanted (flow_id, digest, key)
 ORDER BY flow_id, digest
 ON CONFLICT (flow_id, digest) DO NOTHING
+RETURNING id, flow_id, digest, highest_floor, released_position
 """
 SQL_KEYS = """
 SELECT k.id, k.flow_id, k.digest, k.highest_floor, k.released_position FROM parking_holdkey k
@@ -37,29 +36,26 @@ ORDER BY k.flow_id, k.digest FOR NO KEY UPDATE OF k
 """
 SQL_KEYS_OF_STOPS = """
 SELECT k.id, k.flow_id, k.digest, k.highest_floor, k.released_position FROM parking_holdkey k
-WHERE k.id IN (SELECT hold_key_id FROM parking_quarantine WHERE id = ANY(%s)) AND NOT k.id = ANY(%s)
+WHERE k.id IN (SELECT hold_key_id FROM parking_quarantine WHERE id = ANY(%s::bigint[])) AND NOT k.id = ANY(%s::bigint[])
 ORDER BY k.flow_id, k.digest FOR NO KEY UPDATE OF k
 """
 SQL_STOPS = """
 SELECT id, hold_key_id, state, opened_at, last_at, poison, held, settled, last_position, oldest_at, released_at,
     ordered_partition, first_error
 FROM parking_quarantine
-WHERE (hold_key_id = ANY(%s) AND state <> 'released') OR id = ANY(%s)
+WHERE (hold_key_id = ANY(%s::bigint[]) AND state <> 'released') OR id = ANY(%s::bigint[])
 ORDER BY id FOR NO KEY UPDATE
 """
-SQL_STOPS_OF_EVENTS = """
-SELECT DISTINCT e.quarantine_id FROM parking_eventstate e
+SQL_KNOWN = """
+SELECT e.id, e.quarantine_id FROM parking_eventstate e
 JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
-WHERE e.quarantine_id IS NOT NULL
 """
 SQL_EVENTS = """
 SELECT e.id, e.flow_id, e.event_digest, e.kind, e.state, e.quarantine_id, e.position, e.error_group_id, e.attempt_count,
     e.fate_token, e.fate_fingerprint, e.settled_at
-FROM parking_eventstate e
-JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
-ORDER BY e.id FOR NO KEY UPDATE OF e
+FROM parking_eventstate e WHERE e.id = ANY(%s::bigint[]) ORDER BY e.id FOR NO KEY UPDATE
 """
-SQL_ATTEMPTS = "SELECT event_state_id, token, number FROM parking_attempt WHERE event_state_id = ANY(%s)"
+SQL_ATTEMPTS = "SELECT event_state_id, token, number FROM parking_attempt WHERE event_state_id = ANY(%s::bigint[])"
 SQL_EARLIER = """
 SELECT o.flow_id, o.event_digest, o.id, o.outcome, o.token, o.fate_token, o.fingerprint, o.attempts
 FROM parking_outcome o
@@ -78,8 +74,8 @@ SELECT g.id, g.flow_id, g.digest FROM parking_errorgroup g
 JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, digest) USING (flow_id, digest)
 """
 SQL_IDS = """
-SELECT nextval(sequence) FROM (SELECT pg_get_serial_sequence(%s, 'id')::regclass OFFSET 0) AS named (sequence),
-    generate_series(1, %s)
+SELECT nextval(sequence) FROM (SELECT pg_get_serial_sequence(%s::text, 'id')::regclass OFFSET 0) AS named (sequence),
+    generate_series(1, %s::int)
 """
 
 
@@ -90,9 +86,10 @@ def load(rows: Sequence[Row], now: datetime) -> Touched:
     keys = _keys(rows)
     wanted = _idents(rows)
     by_id = {key.id: key for key in keys.values()}
-    stops = _stops(by_id, wanted)
+    known = ask(SQL_KNOWN, *pairs(wanted)) if wanted else []
+    stops = _stops(by_id, {stop for _, stop in known if stop is not None})
     keys.update((key.ident, key) for key in by_id.values())
-    events = _events(wanted, stops)
+    events = _events([number for number, _ in known], stops)
     new = {row.event for row in parked} - events.keys()
     _known_attempts(events.values())
     earlier = _earlier(new, flows, {row.event: row.key for row in parked})
@@ -105,7 +102,7 @@ def load(rows: Sequence[Row], now: datetime) -> Touched:
         event_ids=_ids(
             "parking_eventstate", len(new) + sum(1 for row in rows if not isinstance(row, Parked | Answered))
         ),
-        stop_ids=_ids("parking_quarantine", _stops_at_most(rows)),
+        stop_ids=_ids("parking_quarantine", sum(1 for key in keys.values() if key.quarantine is None)),
         stops=list(stops.values()),
     )
 
@@ -117,30 +114,30 @@ def _keys(rows: Iterable[Row]) -> dict[KeyIdent, Key]:
             wanted[row.key] = row.hold_key
     if not wanted:
         return {}
-    found = _fetch_keys(wanted)
+    found = _fetch_keys(list(wanted))
     missing = [ident for ident in wanted if ident not in found]
     if missing:
-        _execute(SQL_INSERT_KEYS, [*_columns(missing), [wanted[ident] for ident in missing]])
-        found = _fetch_keys(wanted)
+        made = ask(SQL_INSERT_KEYS, *pairs(missing), array("bytea", (wanted[ident] for ident in missing)))
+        found.update((key.ident, key) for key in map(_key, made))
+        found.update(_fetch_keys([ident for ident in missing if ident not in found]))
     return found
 
 
-def _fetch_keys(wanted: Iterable[KeyIdent]) -> dict[KeyIdent, Key]:
-    return {key.ident: key for key in map(_key, _execute(SQL_KEYS, _columns(list(wanted))))}
+def _fetch_keys(wanted: Sequence[KeyIdent]) -> dict[KeyIdent, Key]:
+    return {key.ident: key for key in map(_key, ask(SQL_KEYS, *pairs(wanted)))} if wanted else {}
 
 
 def _key(row: Sequence[Any]) -> Key:
-    return Key(row[0], KeyIdent(row[1], bytes(row[2])), row[3], row[4])
+    return Key(row[0], KeyIdent(row[1], row[2]), row[3], row[4])
 
 
-def _stops(keys: dict[int, Key], idents: list[Ident]) -> dict[int, Stop]:
-    """The quarantines of these keys that are not released, and those of these events; adds the keys that those have."""
-    of_events = [row[0] for row in _execute(SQL_STOPS_OF_EVENTS, _columns(idents))] if idents else []
+def _stops(keys: dict[int, Key], of_events: Collection[int]) -> dict[int, Stop]:
+    """The quarantines of these keys that are not released, and these others; adds the keys that those have."""
     if of_events:
-        others = map(_key, _execute(SQL_KEYS_OF_STOPS, [of_events, list(keys)]))
+        others = map(_key, ask(SQL_KEYS_OF_STOPS, array("int8", of_events), array("int8", keys)))
         keys.update((key.id, key) for key in others)
     found: dict[int, Stop] = {}
-    for number, key_id, state, *rest in _execute(SQL_STOPS, [list(keys), of_events]) if keys else []:
+    for number, key_id, state, *rest in ask(SQL_STOPS, array("int8", keys), array("int8", of_events)) if keys else []:
         stop = found[number] = Stop(number, keys[key_id], state, *rest)
         if state != "released":
             stop.key.quarantine = stop
@@ -157,17 +154,17 @@ def _idents(rows: Iterable[Row]) -> list[Ident]:
     return list(wanted)
 
 
-def _events(idents: list[Ident], stops: dict[int, Stop]) -> dict[Ident, Event]:
+def _events(ids: Sequence[int], stops: dict[int, Stop]) -> dict[Ident, Event]:
     found = {}
-    for number, flow, digest, kind, state, stop, *rest in _execute(SQL_EVENTS, _columns(idents)) if idents else []:
-        event = Event(number, Ident(flow, bytes(digest)), kind, state, stops.get(stop), *rest)
+    for number, flow, digest, kind, state, stop, *rest in ask(SQL_EVENTS, array("int8", ids)) if ids else []:
+        event = Event(number, Ident(flow, digest), kind, state, stops.get(stop), *rest)
         found[event.ident] = event
     return found
 
 
 def _known_attempts(events: Collection[Event]) -> None:
     by_id = {event.id: event for event in events}
-    for event_id, token, number in _execute(SQL_ATTEMPTS, [list(by_id)]) if by_id else []:
+    for event_id, token, number in ask(SQL_ATTEMPTS, array("int8", by_id)) if by_id else []:
         by_id[event_id].known_attempts.add((token, number))
 
 
@@ -176,19 +173,19 @@ def _earlier(
 ) -> dict[Ident, list[Answered]]:
     """The answers about these events, oldest first: they are announced only now."""
     found: dict[Ident, list[tuple[int, Answered]]] = {}
-    for flow, digest, number, *rest in _execute(SQL_EARLIER, _columns(list(idents))) if idents else []:
-        ident = Ident(flow, bytes(digest))
+    for flow, digest, number, *rest in ask(SQL_EARLIER, *pairs(list(idents))) if idents else []:
+        ident = Ident(flow, digest)
         found.setdefault(ident, []).append((number, _answered(flows[flow], ident, rest)))
     for ident, number, token in _still_held({keys[ident] for ident in found}) if found else ():
         if ident in found:
-            found[ident].append((number, _answered(flows[ident.flow], ident, ("still-held", token, None, None, "[]"))))
+            found[ident].append((number, _answered(flows[ident.flow], ident, ("still-held", token, None, None, ()))))
     return {ident: [answer for _, answer in sorted(pairs, key=itemgetter(0))] for ident, pairs in found.items()}
 
 
 def _still_held(keys: Collection[KeyIdent]) -> Iterator[tuple[Ident, int, int | None]]:
     """Each event that a `still-held` of these keys names, with the answer's number and token."""
-    for flow, number, token, listed in _execute(SQL_STILL_HELD, _columns(list(keys))):
-        named = json.loads(listed) if listed else None
+    for flow, number, token, listed in ask(SQL_STILL_HELD, *pairs(list(keys))):
+        named = listed
         for one in named if isinstance(named, list) else ():
             if isinstance(one, dict) and isinstance(event_id := one.get("event_id"), str):
                 digest = hashlib.sha256(bounded(event_id).encode("utf-8", "surrogatepass")).digest()
@@ -198,7 +195,7 @@ def _still_held(keys: Collection[KeyIdent]) -> Iterator[tuple[Ident, int, int | 
 def _answered(flow: FlowFacts, ident: Ident, columns: Sequence[Any]) -> Answered:
     """An answer as it was stored, for an event that is announced only now."""
     outcome, token, fate_token, fingerprint, attempts = columns
-    failures = tuple(Failure(tried.number, tried) for tried in map(_attempt, json.loads(attempts)))
+    failures = tuple(Failure(tried.number, tried) for tried in map(_attempt, attempts))
     last = failures[-1].attempt if failures else None
     return Answered(
         place=Place(0, 0, 0),
@@ -208,7 +205,7 @@ def _answered(flow: FlowFacts, ident: Ident, columns: Sequence[Any]) -> Answered
         event=ident,
         token=token,
         fate_token=fate_token,
-        fingerprint=bytes(fingerprint) if fingerprint else None,
+        fingerprint=fingerprint or None,
         failures=failures,
         group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
     )
@@ -237,7 +234,7 @@ def _groups(rows: Sequence[Row], earlier: list[Answered], now: datetime) -> dict
 
 
 def _fetch_groups(wanted: Iterable[tuple[int, bytes]]) -> dict[tuple[int, bytes], int]:
-    return {(flow, bytes(digest)): number for number, flow, digest in _execute(SQL_GROUPS, _columns(list(wanted)))}
+    return {(flow, digest): number for number, flow, digest in ask(SQL_GROUPS, *pairs(list(wanted)))}
 
 
 def _group(row: Parked | Answered, now: datetime) -> ErrorGroup:
@@ -253,21 +250,13 @@ def _group(row: Parked | Answered, now: datetime) -> ErrorGroup:
     )
 
 
-def _stops_at_most(rows: Iterable[Row]) -> int:
-    """A quarantine may open at each announcement and at each event that returns."""
-    returns = sum(len(row.still_held) + 1 for row in rows if isinstance(row, Answered) and row.outcome in RETURNS)
-    return returns + sum(1 for row in rows if isinstance(row, Parked))
+def _ids(table: str, expected: int) -> Ids:
+    return Ids(_given_out(table, expected))
 
 
-def _ids(table: str, count: int) -> Ids:
-    return Ids(row[0] for row in _execute(SQL_IDS, [table, count])) if count else Ids(())
-
-
-def _columns(pairs: Sequence[tuple[int, bytes]]) -> list[list[Any]]:
-    return [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
-
-
-def _execute(sql: str, parameters: list[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall() if cursor.description else []
+def _given_out(table: str, expected: int) -> Iterator[int]:
+    """Ids from the sequence of a table: as many as are expected at once, and more where they do not do."""
+    while True:
+        for (number,) in ask(SQL_IDS, table, expected) if expected else ():
+            yield number
+        expected = MORE_IDS

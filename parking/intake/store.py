@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
-from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.db import InterfaceError, OperationalError, ProgrammingError, transaction
 from django.utils import timezone
 from psycopg.errors import DeadlockDetected, RaiseException, SerializationFailure
 
 from parking import days
 from parking.intake import positions
 from parking.intake.apart import apart
+from parking.intake.ask import array, ask
 from parking.intake.flows import Flows
 from parking.intake.fold import fold
 from parking.intake.load import load
@@ -30,6 +31,21 @@ NOT_THE_RECORD = (OperationalError, InterfaceError, ProgrammingError)
 CROSSED = (DeadlockDetected, SerializationFailure)
 """Two transactions waited for each other and this one was rolled back: it is simply done again."""
 TRIES = 3
+
+
+SQL_BEYOND = """
+SELECT given.topic_id, given.partition
+FROM unnest(%s::bigint[], %s::int[], %s::bigint[]) AS given (topic_id, partition, first)
+WHERE EXISTS (
+    SELECT FROM parking_parkedrecord r
+    WHERE r.topic_id = given.topic_id AND r.partition = given.partition AND r."offset" >= given.first
+)
+"""
+SQL_SEEN = """
+SELECT r.topic_id, r.partition, r."offset", r.content FROM parking_parkedrecord r
+JOIN unnest(%s::bigint[], %s::int[], %s::bigint[]) AS given (topic_id, partition, at)
+    ON r.topic_id = given.topic_id AND r.partition = given.partition AND r."offset" = given.at
+"""
 
 
 class OtherContent(Exception):
@@ -138,20 +154,26 @@ def _moves(rows: Sequence[Row], expected: Mapping[Partition, int]) -> dict[Parti
 
 def _unseen(rows: Sequence[Row]) -> list[Row]:
     """The rows whose coordinates are not stored yet (guarantee 2). The advanced positions keep everybody else away."""
-    places = [row.place for row in rows]
-    columns = [[place[part] for place in places] for part in range(3)]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            'SELECT r.topic_id, r.partition, r."offset", r.content FROM parking_parkedrecord r '
-            "JOIN unnest(%s::bigint[], %s::int[], %s::bigint[]) AS given (topic_id, partition, at) "
-            'ON r.topic_id = given.topic_id AND r.partition = given.partition AND r."offset" = given.at',
-            columns,
-        )
-        seen = {Place(*row[:3]): bytes(row[3]) for row in cursor.fetchall()}
+    seen = _seen(rows)
     for row in rows:
         if row.place in seen and seen[row.place] != row.content:
             raise OtherContent(row.place)
-    return [row for row in rows if row.place not in seen]
+    return [row for row in rows if row.place not in seen] if seen else list(rows)
+
+
+def _seen(rows: Sequence[Row]) -> dict[tuple[int, int, int], bytes]:
+    """Those of the places that are stored, with the content: looked for only where something beyond the first is."""
+    firsts: dict[Partition, int] = {}
+    for row in rows:
+        firsts.setdefault(row.place[:2], row.place.offset)
+    columns = (array("int8", (topic for topic, _ in firsts)), array("int4", (number for _, number in firsts)))
+    partitions = {(topic, number) for topic, number in ask(SQL_BEYOND, *columns, array("int8", firsts.values()))}
+    places = [row.place for row in rows if row.place[:2] in partitions]
+    if not places:
+        return {}
+    kinds = ("int8", "int4", "int8")
+    found = ask(SQL_SEEN, *(array(kind, [place[part] for place in places]) for part, kind in enumerate(kinds)))
+    return {(topic, number, offset): content for topic, number, offset, content in found}
 
 
 def _is_one_record_s(error: Exception) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import connection
 
+from parking.intake.ask import array, ask
+
 Rows = Sequence[tuple[Any, ...]]
 
 
@@ -164,7 +166,10 @@ QUARANTINE = Table(
 
 
 def copy(table: Table, rows: Rows) -> None:
-    """New rows, by binary COPY: the fastest way in, and it refuses a value of another type."""
+    """New rows, by binary COPY: the fastest way in, and it refuses a value of another type.
+
+    Columns that are not named get their database default.
+    """
     if rows:
         sql = f"COPY {table.name} ({table.columns}) FROM STDIN (FORMAT BINARY)"
         with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(sql) as copying:
@@ -173,25 +178,12 @@ def copy(table: Table, rows: Rows) -> None:
                 copying.write_row(row)
 
 
-def insert(table: Table, rows: Rows) -> None:
-    """New rows; columns that are not named get their database default."""
-    if rows:
-        sql = f"INSERT INTO {table.name} ({table.columns}) SELECT * FROM {table.unnested}"  # noqa: S608 - our names
-        execute(sql, _turned(rows))
-
-
 def update(table: Table, rows: Rows) -> None:
     """Changed rows, by the first column, which is the id."""
     if rows:
         assigned = ", ".join(f'"{column}" = new."{column}"' for column in list(table.types)[1:])
         source = f"{table.unnested} AS new ({table.columns})"
-        execute(f"UPDATE {table.name} t SET {assigned} FROM {source} WHERE t.id = new.id", _turned(rows))  # noqa: S608
-
-
-def execute(sql: str, parameters: list[Any]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-
-
-def _turned(rows: Rows) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+        columns = (
+            array(kind, column) for kind, column in zip(table.types.values(), zip(*rows, strict=True), strict=True)
+        )
+        ask(f"UPDATE {table.name} t SET {assigned} FROM {source} WHERE t.id = new.id", *columns)  # noqa: S608 - our names
