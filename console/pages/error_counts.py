@@ -1,57 +1,76 @@
-"""Numbers of error groups, from their latest events only: bounded work, however often an error came."""
+"""Numbers of error groups, exact, from what intake counts by group and day: no look at an event."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
+from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import Sum
 from django.utils import timezone
 
 from console.show.bars import Bars, bars
+from parking.models import ErrorGroupDay
 
 DAYS = 14
-LOOKED_AT = 1_000
-LOOKED_AT_ONE = 50_000
+GROWING = timedelta(hours=1)
 
-_LATEST = """
-FROM unnest(%s::bigint[]) AS g (id) CROSS JOIN LATERAL (
-    SELECT e.quarantine_id, e.state, e.stored_at FROM parking_eventstate e
-    WHERE e.error_group_id = g.id ORDER BY e.id DESC LIMIT %s
-) AS e
+_BY_TROUBLE = """
+WITH stopped AS (
+    SELECT k.error_group_id AS id, count(*) AS keys
+    FROM parking_quarantine q JOIN parking_errorgroupkey k ON k.quarantine_id = q.id
+    WHERE q.flow_id = ANY(%(flows)s) AND q.state <> 'released' GROUP BY 1
+), sorted AS (
+    SELECT g.id, coalesce(s.keys, 0) AS keys, g.last_seen, s.keys IS NOT NULL AND g.last_seen > %(lately)s AS growing
+    FROM parking_errorgroup g LEFT JOIN stopped s ON s.id = g.id
+    WHERE g.flow_id = ANY(%(flows)s)
+)
+SELECT id, keys, last_seen, growing FROM sorted
+WHERE %(first)s OR (growing, keys, last_seen, id) < (%(growing)s, %(keys)s, %(last_seen)s, %(id)s)
+ORDER BY growing DESC, keys DESC, last_seen DESC, id DESC LIMIT %(most)s
 """
-_BY_DAY = f"""
-SELECT g.id, (e.stored_at AT TIME ZONE %s)::date AS day, count(*) {_LATEST}
-WHERE e.stored_at >= %s GROUP BY g.id, day
-"""
-_KEYS = f"""
-SELECT g.id, count(DISTINCT e.quarantine_id), count(DISTINCT e.quarantine_id) FILTER (WHERE e.state = 'parked')
-{_LATEST} GROUP BY g.id
-"""
+
+
+class Place(NamedTuple):
+    """Where a group stands: those that stop keys and came within the hour first, then by the keys that they stop."""
+
+    growing: bool
+    keys: int
+    last_seen: str
+    id: int
+
+
+def by_trouble(flow_ids: Collection[int], after: Place | None, most: int) -> list[Place]:
+    """The groups of these flows behind `after`, the gravest first. One query over what is stopped, not over events."""
+    begin = after or Place(False, 0, "-infinity", 0)
+    lately, first = timezone.now() - GROWING, after is None
+    given = {**begin._asdict(), "flows": list(flow_ids), "lately": lately, "first": first, "most": most}
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_TROUBLE, given)
+        return [
+            Place(growing, keys, last_seen.astimezone(UTC).isoformat(), pk)
+            for pk, keys, last_seen, growing in cursor.fetchall()
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`keys` that the error stopped, and of them those with something unsettled; both of the latest events."""
+    """`keys` that the error ever stopped."""
 
     days: Bars
     keys: int = 0
-    waiting: int = 0
 
 
-def counted(groups: Sequence[int], *, latest: int = LOOKED_AT, wide: bool = False) -> Mapping[int, Counted]:
-    """By group id, from its `latest` events. Two queries for all of them."""
-    ids, first = list(groups), timezone.localdate() - timedelta(days=DAYS - 1)
+def counted(groups: Sequence[int], *, wide: bool = False) -> Mapping[int, Counted]:
+    """By group id; days are those of UTC. Two queries for all of them."""
+    first = timezone.now().astimezone(UTC).date() - timedelta(days=DAYS - 1)
+    rows = ErrorGroupDay.objects.filter(error_group__in=groups)
     by_day: dict[int, dict[date, int]] = defaultdict(dict)
-    zone = timezone.get_current_timezone_name()
-    since = timezone.now() - timedelta(days=DAYS + 1)
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_DAY, [zone, ids, latest, since])
-        for group, day, events in cursor.fetchall():
-            by_day[group][day] = events
-        cursor.execute(_KEYS, [ids, latest])
-        keys = {group: (all_of_them, waiting) for group, all_of_them, waiting in cursor.fetchall()}
-    return {group: Counted(_histogram(by_day[group], first, wide=wide), *keys.get(group, (0, 0))) for group in ids}
+    for group, day, events in rows.filter(day__gte=first).values_list("error_group", "day", "events"):
+        by_day[group][day] = events
+    keys = dict(rows.order_by().values_list("error_group").annotate(Sum("keys")))
+    return {group: Counted(_histogram(by_day[group], first, wide=wide), keys.get(group, 0)) for group in groups}
 
 
 def _histogram(by_day: Mapping[date, int], first: date, *, wide: bool) -> Bars:

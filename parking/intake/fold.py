@@ -107,6 +107,8 @@ def _move_group(touched: Touched, event: Event, group: int | None) -> None:
     for moved, by in ((event.group, -1), (group, 1)):
         if moved is not None:
             touched.group_counts[moved] = touched.group_counts.get(moved, 0) + by
+    if group is not None:
+        touched.joined.append(group)
     event.group = group
 
 

@@ -95,7 +95,7 @@ class Alert:
 
 
 class Ids:
-    """Ids that the database gives out, in order."""
+    """Ids that the database gave out beforehand, in order."""
 
     def __init__(self, ids: Iterable[int]) -> None:
         self._ids = iter(ids)
@@ -115,6 +115,8 @@ class Touched:
     stop_ids: Ids
     stops: list[Stop]
     group_counts: dict[int, int] = field(default_factory=dict)
+    joined: list[int] = field(default_factory=list)
+    """An error group for each event that came to it."""
     records: list[tuple[Place, bytes, int | None]] = field(default_factory=list)
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """(flow, poison | held | other) → events stored for the first time."""

@@ -4,7 +4,7 @@ from parking.models.alarm import AlarmRule, Severity
 from parking.models.attempt import Attempt
 from parking.models.beat import Beat
 from parking.models.decision import Amendment, Decision
-from parking.models.error_group import ErrorGroup
+from parking.models.error_group import ErrorGroup, ErrorGroupDay, ErrorGroupKey
 from parking.models.event import EventPayload, EventState, ParkedEvent, ParkedRecord
 from parking.models.flow import Cluster, Flow, Team
 from parking.models.hook import Delivery, Hook
@@ -26,6 +26,8 @@ __all__ = [
     "Delivery",
     "DroppedDay",
     "ErrorGroup",
+    "ErrorGroupDay",
+    "ErrorGroupKey",
     "EventPayload",
     "EventSearch",
     "EventState",

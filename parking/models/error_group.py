@@ -4,6 +4,7 @@ from django.db import models
 
 from parking.models.flow import Flow
 from parking.models.kept import kept
+from parking.models.quarantine import Quarantine
 
 
 class ErrorGroup(models.Model):
@@ -19,3 +20,27 @@ class ErrorGroup(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["flow", "digest"], name="error_group_once")]
         triggers = [kept("error_group_id")]
+
+
+class ErrorGroupDay(models.Model):
+    """What an error did on one day (UTC); written by intake with the rows that it counts."""
+
+    pk = models.CompositePrimaryKey("error_group_id", "day")
+    error_group = models.ForeignKey(
+        ErrorGroup, on_delete=models.CASCADE, related_name="days", db_constraint=False, db_index=False
+    )
+    day = models.DateField()
+    events = models.IntegerField(help_text="events that came to the group on that day")
+    keys = models.IntegerField(help_text="keys that it stopped for the first time on that day")
+
+
+class ErrorGroupKey(models.Model):
+    """A key that an error stopped: one row for each of its quarantines."""
+
+    pk = models.CompositePrimaryKey("error_group_id", "quarantine_id")
+    error_group = models.ForeignKey(
+        ErrorGroup, on_delete=models.CASCADE, related_name="keys", db_constraint=False, db_index=False
+    )
+    quarantine = models.ForeignKey(
+        Quarantine, on_delete=models.CASCADE, related_name="error_groups", db_constraint=False
+    )

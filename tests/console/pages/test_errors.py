@@ -2,12 +2,12 @@
 
 import html
 import re
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 from django.utils import timezone
 
-from parking.models import ErrorGroup, EventState
+from parking.models import ErrorGroup, ErrorGroupDay, ErrorGroupKey, Quarantine
 from tests import alarm_story
 from tests.console import story
 
@@ -29,8 +29,8 @@ def test_failures_that_differ_by_numbers_are_one_group_with_all_its_keys(scene):
     body = page(scene, "/errors")
     row = next(row for row in re.findall(r"<tr>.*?</tr>", body, re.DOTALL) if "Broken" in row)
     assert "row <n> is bad" in row
-    assert "3 (wait)" not in row
-    assert re.search(r"3 <span[^>]*>\(3 wait\)", row)
+    assert re.search(r'data-label="Stops now">.*3\s+keys', row)
+    assert 'data-label="Keys ever">3</td>' in row
     assert "3 in 14 days, at most 3 in one day" in row
     detail = page(scene, f"/errors/{broken.pk}")
     assert "stops 3 keys now" in detail
@@ -48,25 +48,37 @@ def test_messages_are_masked_where_payloads_are(scene, address):
     assert "masked" in body
 
 
-def test_a_day_of_the_histogram_is_a_day_of_the_viewer(scene):
+def test_the_histogram_counts_every_event_on_its_day_however_many_there_are(scene):
     broken = group(scene, count=2)
-    events = EventState.objects.filter(error_group=broken)
-    noon = timezone.now().replace(hour=12, minute=0)
-    events.filter(pk=events.earliest("pk").pk).update(stored_at=noon - timedelta(days=3))
+    today = timezone.now().astimezone(UTC).date()
+    before = today - timedelta(days=3)
+    ErrorGroupDay.objects.create(error_group=broken, day=before, events=70_000, keys=5)
+    ErrorGroupDay.objects.create(error_group=broken, day=today - timedelta(days=14), events=9, keys=1)
     body = page(scene, f"/errors/{broken.pk}")
-    assert "2 in 14 days, at most 1 in one day" in body
-    day = noon - timedelta(days=3)
-    assert f"{day.day} {day:%b}: 1" in body
+    assert "70\u202f002 in 14 days, at most 70\u202f000 in one day" in body
+    assert f"{before.day} {before:%b}: 70\u202f000" in body
+    assert "8 ever" in body
 
 
-def test_only_the_latest_events_are_counted_and_it_says_so(scene, monkeypatch):
-    group(scene, count=5)
-    monkeypatch.setattr("console.pages.errors.LOOKED_AT", 2)
-    monkeypatch.setattr("console.pages.error_counts.LOOKED_AT", 2)
-    monkeypatch.setattr("console.pages.error_counts.counted.__kwdefaults__", {"latest": 2, "wide": False})
-    body = page(scene, "/errors")
-    assert "of its latest 2 events" in body
-    assert "2 in 14 days" in body
+def test_what_stops_keys_and_grows_comes_first(scene):
+    hour, day = timedelta(hours=1, minutes=5), timedelta(days=1)
+    for kind, count, ago in (("Over", 4, timedelta(0)), ("Old", 3, day), ("New", 1, timedelta(0)), ("Some", 2, hour)):
+        one = group(scene, kind, count)
+        ErrorGroup.objects.filter(pk=one.pk).update(last_seen=timezone.now() - ago)
+    Quarantine.objects.filter(first_error__startswith="Over").update(
+        state="released", poison=0, held=0, released_at=timezone.now()
+    )
+    rows = scene.client(scene.oncall).get("/errors?flow=disputes").context["rows"]
+    told = [(row.group.error_type, row.stopped, row.growing) for row in rows if row.group.error_type.istitle()]
+    assert told == [("New", 1, True), ("Old", 3, False), ("Some", 2, False), ("Over", 0, False)]
+
+
+def test_keys_of_other_flows_are_not_counted(scene):
+    mine = group(scene, count=1)
+    other = scene.foreign_key
+    ErrorGroupKey.objects.create(error_group=mine, quarantine=other)
+    rows = scene.client(scene.oncall).get("/errors").context["rows"]
+    assert next(row for row in rows if row.group == mine).stopped == 1
 
 
 def test_groups_come_in_pages_without_a_gap_or_a_repeat(scene, monkeypatch):
@@ -84,7 +96,19 @@ def test_groups_come_in_pages_without_a_gap_or_a_repeat(scene, monkeypatch):
     assert len(seen) == len(set(seen)) == ErrorGroup.objects.filter(flow=scene.disputes).count()
 
 
-@pytest.mark.parametrize("after", ["x", "1.", ".1", "\0", "9" * 40 + ".1", "9999999999999999.1", "-1.1", "١.١"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "x",
+        "1.",
+        "1.1.1",
+        "\0",
+        "9" * 40 + ".1.1.2026-01-01T00:00:00+00:00",
+        "1.1.1.2026-01-01T00:00:00",
+        "-1.1.1.x",
+        "١.١",
+    ],
+)
 def test_a_cursor_that_is_none_gives_a_page(scene, after):
     assert scene.client(scene.oncall).get("/errors", {"after": after}).status_code == 200
 

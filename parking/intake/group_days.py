@@ -1,0 +1,46 @@
+"""Counts error groups: events per group and day (UTC), and which keys each group stopped."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from django.db import connection
+
+from parking.intake.touched import Event, Touched
+
+SQL_KEYS = """
+WITH fresh AS (
+    INSERT INTO parking_errorgroupkey (error_group_id, quarantine_id)
+    SELECT * FROM unnest(%s::bigint[], %s::bigint[]) AS stopped (error_group_id, quarantine_id) ORDER BY 1, 2
+    ON CONFLICT DO NOTHING RETURNING error_group_id
+)
+SELECT error_group_id, count(*) FROM fresh GROUP BY 1
+"""
+SQL_DAYS = """
+INSERT INTO parking_errorgroupday AS d (error_group_id, day, events, keys)
+SELECT error_group_id, %s, events, keys
+FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS counted (error_group_id, events, keys) ORDER BY 1
+ON CONFLICT (error_group_id, day) DO UPDATE SET events = d.events + excluded.events, keys = d.keys + excluded.keys
+"""
+
+
+def count(touched: Touched, now: datetime) -> None:
+    """In the caller's transaction. An event counts once in each group that it ever was in, on the day it came to it."""
+    events = Counter(touched.joined)
+    with connection.cursor() as cursor:
+        keys: dict[int, int] = {}
+        if pairs := _pairs(touched.events.values()):
+            cursor.execute(SQL_KEYS, [list(column) for column in zip(*pairs, strict=True)])
+            keys = dict(cursor.fetchall())
+        if groups := sorted({*events, *keys}):
+            numbers = [[counted.get(group, 0) for group in groups] for counted in (events, keys)]
+            cursor.execute(SQL_DAYS, [now.astimezone(UTC).date(), groups, *numbers])
+
+
+def _pairs(events: Iterable[Event]) -> list[tuple[int, int]]:
+    """(group, quarantine) of what is new or has changed: it may have got another one of either."""
+    return sorted({
+        (event.group, event.stop.id)
+        for event in events
+        if (event.new or event.changed) and event.group is not None and event.stop is not None
+    })  # fmt: skip
