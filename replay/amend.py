@@ -1,5 +1,7 @@
 """Write an edited copy of a parked event, and decide that it shall be applied. The original is never touched."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema_rs
@@ -9,6 +11,7 @@ from django.utils import timezone
 
 from parking import headers as packed
 from parking.actor import Actor
+from parking.decoding import frame
 from parking.errors import Conflict, Refused
 from parking.event_id import event_id
 from parking.fingerprint import fingerprint
@@ -19,6 +22,7 @@ from replay import decide
 
 SHOWN = 120
 MOST = 50
+NO_OTHERS: Mapping[str, Any] = MappingProxyType({})
 
 
 def amend(
@@ -61,19 +65,38 @@ def amend(
 def violations(flow: Flow, value: bytes | None) -> list[dict[str, str]]:
     """Where the value is not what the flow's schema wants: `path` (JSON pointer), `expected`, `actual`, `hint`.
 
-    Empty if it is, if the flow has no schema, or if the value is a tombstone.
+    Empty if it is, if the flow has no schema, or if the value is a tombstone. Of a value that names a schema of a
+    registry, only JSON is looked at: Avro and Protobuf are checked by that schema, where they are edited.
     """
     if flow.schema is None or value is None:
         return []
+    return against(flow.schema, value)
+
+
+def against(schema: Any, value: bytes, others: Mapping[str, Any] = NO_OTHERS) -> list[dict[str, str]]:
+    """The same by a JSON Schema, which refers to `others` by their names; a registry's frame is left out.
+
+    Nothing is fetched: what is at another address stays unknown.
+    """
+    framed = frame.find(value, (), "value")
+    document = value[frame.body(framed) :] if framed else value
+    if framed and document[:1] not in (b"{", b"["):
+        return []
     try:
-        document = orjson.loads(value)
+        return _violations(schema, orjson.loads(document), others)
     except orjson.JSONDecodeError as error:
-        return [_violation("", "JSON", _shown(value), f"line {error.lineno}, column {error.colno}: {error.msg}")]
+        return [_violation("", "JSON", _shown(document), f"line {error.lineno}, column {error.colno}: {error.msg}")]
+
+
+def _violations(schema: Any, document: Any, others: Mapping[str, Any]) -> list[dict[str, str]]:
+    def referred(uri: str) -> Any:
+        return others[uri.removeprefix("json-schema:///")]
+
     try:
-        found = jsonschema_rs.validator_for(flow.schema).iter_errors(document)
-        return [_of(error, flow.schema) for error, _ in zip(found, range(MOST), strict=False)]
+        found = jsonschema_rs.validator_for(schema, retriever=referred).iter_errors(document)
+        return [_of(error, schema) for error, _ in zip(found, range(MOST), strict=False)]
     except ValueError as error:
-        return [_violation("", "a sound JSON Schema in the flow", "", f"the flow's owner has to correct it: {error}")]
+        return [_violation("", "a sound JSON Schema", "", f"the schema's owner has to correct it: {error}")]
 
 
 def _of(error: Any, schema: Any) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Edit a copy of an event: value and headers, with the schema's errors and the difference beside the editor."""
 
+import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -8,27 +10,34 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console import schemas
 from console.access import Permission
 from console.pages import found
 from console.pages.amend_form import HeaderField, Typed, header_fields, parse, start
 from console.pages.selected import Selected, select
 from console.show import difference
-from console.show.edit import NotEditable
+from console.show.edit import NotEditable, decoded_field
+from parking.decoding import JSON, Decoded
 from parking.errors import Conflict, Refused
 from parking.headers import unpack
-from parking.models import EventState
+from parking.models import Cluster, EventState, Flow
 from parking.record import Headers
+from replay.amend import against, violations
 from replay.amend import amend as write_amendment
-from replay.amend import violations
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Base:
     """Where the edit starts: the newest version; `version` 1 is the original."""
 
+    cluster: Cluster
     version: int
     value: bytes | None
     headers: Headers
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        return schemas.read(self.cluster, self.value, self.headers)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,7 +48,8 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "amend/impossible.html", {"state": event, "selected": selected}, status=409)
     base = _base(selected, request.POST.get("seen", ""))
     if request.method != "POST":
-        return _page(request, selected, base, start(base.value, base.headers))
+        decoded = None if request.GET.get("as") == "bytes" else base.decoded
+        return _page(request, selected, base, start(base.value, base.headers, decoded))
     return _save(request, selected, base)
 
 
@@ -57,9 +67,10 @@ def check(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _save(request: HttpRequest, selected: Selected, base: Base) -> HttpResponse:
     typed = _parsed(request, base)
-    if typed.wrong:
-        return _page(request, selected, base, typed, refused=typed.wrong, status=422)
     event = selected.event
+    wrong = typed.wrong or _refused_by_registry(event.flow, typed)
+    if wrong:
+        return _page(request, selected, base, typed, refused=wrong, status=422)
     try:
         amendment = write_amendment(
             event_state_id=event.pk,
@@ -78,12 +89,18 @@ def _save(request: HttpRequest, selected: Selected, base: Base) -> HttpResponse:
     return redirect(f"{reverse('key', args=[event.quarantine_id])}?event={event.pk}&view=difference")
 
 
+def _refused_by_registry(flow: Flow, typed: Typed) -> str:
+    """What the JSON Schema that the value names has against it; `replay.amend` knows only the flow's own."""
+    wrong = _by_registry(typed, schemas.read(flow.cluster, typed.value, typed.headers))
+    return f"The value does not match its schema at {wrong[0]['path'] or '/'}: {wrong[0]['hint']}." if wrong else ""
+
+
 def _base(selected: Selected, seen: str) -> Base:
     """The version that the form was opened with, else the newest one."""
-    stored = selected.stored
-    original = Base(1, selected.value, unpack(stored.headers) if stored else ())
+    stored, cluster = selected.stored, selected.event.flow.cluster
+    original = Base(cluster, 1, selected.value, unpack(stored.headers) if stored else ())
     bases = [original] + [
-        Base(one.version, None if one.value is None else bytes(one.value), unpack(one.headers))
+        Base(cluster, one.version, None if one.value is None else bytes(one.value), unpack(one.headers))
         for one in reversed(selected.amendments)
     ]
     return next((base for base in bases if str(base.version) == seen), bases[-1])
@@ -91,8 +108,10 @@ def _base(selected: Selected, seen: str) -> Base:
 
 def _parsed(request: HttpRequest, base: Base) -> Typed:
     upload = request.FILES.get("upload")
+    content = upload.read() if upload else None
+    decoded = base.decoded if request.POST.get("form") == "decoded" else None
     try:
-        return parse(request.POST, upload.read() if upload else None, value=base.value, headers=base.headers)
+        return parse(request.POST, content, value=base.value, headers=base.headers, decoded=decoded)
     except NotEditable as error:
         kept = start(base.value, base.headers)
         form, text = request.POST.get("form", "text"), request.POST.get("value", "")
@@ -110,6 +129,8 @@ def _page(
         "flow": event.flow,
         "selected": selected,
         "base": base,
+        "decoded": base.decoded,
+        "decodable": decoded_field(base.value, base.decoded) is not None,
         "header_fields": [
             *header_fields(typed.headers),
             *(HeaderField(name="", form="text", text="") for _ in range(2)),
@@ -123,16 +144,37 @@ def _page(
 def _beside(selected: Selected, base: Base, typed: Typed) -> dict[str, object]:
     flow, original = selected.event.flow, unpack(selected.stored.headers) if selected.stored else ()
     known = not typed.wrong
+    after = schemas.read(flow.cluster, typed.value, typed.headers) if known else None
+    meant = difference.Meant(selected.decoded, after)
     return {
         "state": selected.event,
         "typed": typed,
-        "has_schema": flow.schema is not None,
-        "schema_name": (flow.schema or {}).get("title", "the flow's schema") if isinstance(flow.schema, dict) else "",
-        "violations": violations(flow, typed.value) if known else [],
-        "changes": difference.side_by_side(selected.value, typed.value) if known else [],
+        "schema_name": _schema_name(flow, after),
+        "violations": [*violations(flow, typed.value), *_by_registry(typed, after)] if known else [],
+        "changes": difference.side_by_side(selected.value, typed.value, meant) if known else [],
         "header_changes": _header_changes(original, typed.headers),
         "unchanged": known and typed.value == base.value and typed.headers == base.headers,
     }
+
+
+def _schema_name(flow: Flow, shown: Decoded | None) -> str:
+    """What the value is checked against; empty for nothing."""
+    if shown is not None and shown.schema is not None and shown.schema.text:
+        return f"{shown.decoder}, {shown.frame} of the registry"
+    named = flow.schema.get("title") if isinstance(flow.schema, dict) else ""
+    return str(named or "the flow's schema") if flow.schema is not None else ""
+
+
+def _by_registry(typed: Typed, shown: Decoded | None) -> list[dict[str, str]]:
+    """What a JSON Schema of the registry has against the value that names it; nothing without one."""
+    schema = shown.schema if shown else None
+    if typed.value is None or schema is None or schema.kind != JSON or not schema.text:
+        return []
+    try:
+        own, *others = (json.loads(text) for text in (schema.text, *(text for _, text in schema.references)))
+    except (ValueError, RecursionError):
+        return []
+    return against(own, typed.value, dict(zip((name for name, _ in schema.references), others, strict=True)))
 
 
 def _header_changes(before: Headers, after: Headers) -> list[difference.Row]:

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from console.show.edit import NotEditable, field, value_of
+from console.show.edit import NotEditable, decoded_field, field, value_of, value_of_decoded
 from console.show.headers import written
 from console.show.unseen import runs, visible
+from parking.decoding import Decoded
 from parking.record import Headers
 
 MOST_HEADERS = 500
@@ -40,9 +41,9 @@ class HeaderField:
         return any(unseen for _, unseen in runs(self.name, one_line=True))
 
 
-def start(value: bytes | None, headers: Headers) -> Typed:
-    """The form as it opens."""
-    shown = field(value)
+def start(value: bytes | None, headers: Headers, decoded: Decoded | None = None) -> Typed:
+    """The form as it opens: as the JSON that the value is `decoded` to where that goes back to the same bytes."""
+    shown = decoded_field(value, decoded) or field(value)
     return Typed(form=shown.form, text=shown.text, value=value, headers=headers)
 
 
@@ -50,7 +51,9 @@ def header_fields(headers: Headers) -> list[HeaderField]:
     return [HeaderField(name, *written(value)) for name, value in headers]
 
 
-def parse(post: QueryDict, upload: bytes | None, *, value: bytes | None, headers: Headers) -> Typed:
+def parse(
+    post: QueryDict, upload: bytes | None, *, value: bytes | None, headers: Headers, decoded: Decoded | None = None
+) -> Typed:
     """What was typed, on top of what the form opened with. Raises NotEditable with the field that cannot be read."""
     form, text = post.get("form", "text"), post.get("value", "")
     if upload is not None:
@@ -58,6 +61,8 @@ def parse(post: QueryDict, upload: bytes | None, *, value: bytes | None, headers
         return Typed(started.form, started.text, upload, _headers(post, headers))
     if form == "large":  # too long for a field, nothing was uploaded: as it was
         return Typed(form, "", value, _headers(post, headers))
+    if form == "decoded" and value is not None and decoded is not None:
+        return Typed(form, text, value_of_decoded(text, before=value, decoded=decoded), _headers(post, headers))
     return Typed(form, text, value_of(form, text, before=value), _headers(post, headers))
 
 

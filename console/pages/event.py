@@ -14,7 +14,6 @@ from console.pages import found
 from console.pages.key import permissions
 from console.pages.selected import Selected, select
 from console.show import copies
-from console.show.decoders import notes, verdicts
 from parking.headers import unpack
 from parking.models import EventPayload, EventState
 
@@ -34,8 +33,6 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "flow": state.flow,
         "tab": tab if tab in TABS else "decoded",
         "tabs": TABS,
-        "verdicts": verdicts(selected.value) if selected.stored else [],
-        "notes": notes(selected.value),
         "line": json_line(selected) if selected.stored and selected.size <= SMALL else "",
         "kcat": kcat(state),
         "curl": copies.curl(request.build_absolute_uri(reverse("event_raw", args=[pk]))),

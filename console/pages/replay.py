@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console import access
+from console import access, schemas
 from console.access import Permission
 from console.looks import look
 from console.pages import found, plan_rows, stepper, warnings
@@ -18,6 +18,7 @@ from console.pages.progress import progress
 from console.show import difference
 from parking.errors import Conflict, Refused
 from parking.headers import unpack
+from parking.models import Cluster
 from replay import approve as approval
 from replay import plan
 from replay.amend import violations
@@ -178,12 +179,19 @@ def _shown(request: HttpRequest, one: Replay, pairs: list[warnings.Amended]) -> 
     return [
         {
             "row": pair.row,
-            "value": difference.in_one(pair.before, pair.after),
+            "value": difference.in_one(pair.before, pair.after, _meant(one.flow.cluster, pair)),
             "headers": _headers(pair),
             "valid": one.flow.schema is not None and not violations(one.flow, pair.after),
         }
         for pair in pairs
     ]
+
+
+def _meant(cluster: Cluster, pair: warnings.Amended) -> difference.Meant:
+    return difference.Meant(
+        schemas.read(cluster, pair.before, unpack(pair.before_headers) if pair.before_headers else ()),
+        schemas.read(cluster, pair.after, unpack(pair.after_headers)),
+    )
 
 
 def _readable(request: HttpRequest, one: Replay) -> bool:
@@ -193,9 +201,8 @@ def _readable(request: HttpRequest, one: Replay) -> bool:
 def _headers(pair: warnings.Amended) -> list[difference.Row]:
     if pair.before_headers == pair.after_headers:
         return []
-    return difference.in_one(
-        *(difference.header_lines(unpack(one)) for one in (pair.before_headers, pair.after_headers))
-    )
+    before, after = (difference.header_lines(unpack(one)) for one in (pair.before_headers, pair.after_headers))
+    return difference.in_one(before, after)
 
 
 def _with_progress(one: Replay) -> Replay:

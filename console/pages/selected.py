@@ -5,12 +5,13 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from console import access
+from console import access, schemas
 from console.access import Permission
 from console.looks import look
 from console.pages import found
 from console.pages.track import label
 from console.show import difference, headers, payload
+from parking.decoding import Decoded
 from parking.headers import unpack
 from parking.models import Amendment, Attempt, EventPayload, EventState, Quarantine
 from parking.record import Headers
@@ -31,6 +32,9 @@ class Selected:
     decision: str
     same_reason: int
     errors: list[dict[str, Any]] = field(default_factory=list)
+    decoded: Decoded | None = None
+    decoded_key: Decoded | None = None
+    decoded_amendment: Decoded | None = None
 
     @property
     def masked(self) -> bool:
@@ -66,18 +70,19 @@ class Selected:
     @property
     def original(self) -> payload.Shown:
         """The original with its validation errors marked, and what the amendment puts in their place."""
-        amended = payload.scalars(_bytes(self.amendment.value)) if self.amendment else {}
+        amended = payload.scalars(_bytes(self.amendment.value), self.decoded_amendment) if self.amendment else {}
         version = self.amendment.version if self.amendment else 0
         notes = {path: f" → v{version}: {token}" for path, token in amended.items()}
-        return payload.show(self.value, errors=self.errors, notes=notes)
+        return payload.shown(self.value, self.decoded, errors=self.errors, notes=notes)
 
     @property
     def amended(self) -> payload.Shown | None:
-        return payload.show(_bytes(self.amendment.value)) if self.amendment else None
+        return payload.shown(_bytes(self.amendment.value), self.decoded_amendment) if self.amendment else None
 
     @property
     def difference(self) -> list[difference.Row]:
-        return difference.in_one(self.value, _bytes(self.amendment.value)) if self.amendment else []
+        meant = difference.Meant(self.decoded, self.decoded_amendment)
+        return difference.in_one(self.value, _bytes(self.amendment.value), meant) if self.amendment else []
 
     @property
     def text(self) -> payload.Shown | None:
@@ -94,16 +99,33 @@ def select(request: HttpRequest, event: EventState, *, what: str = "page") -> Se
     attempts = list(event.attempts.order_by("-number", "-token"))
     if readable:
         look(event=event, actor=found.actor(request.user), what=what)
+    stored = EventPayload.objects.filter(pk=event.pk).first() if readable else None
     return Selected(
         event=event,
         readable=readable,
-        stored=EventPayload.objects.filter(pk=event.pk).first() if readable else None,
+        stored=stored,
         attempts=attempts,
         amendments=list(event.amendments.order_by("-version")) if readable else [],
         decision=label(event),
         same_reason=same_reason(event),
         errors=next((attempt.validation_errors for attempt in attempts if attempt.validation_errors), []),
+        **_decoded(event, stored),
     )
+
+
+def _decoded(event: EventState, stored: EventPayload | None) -> dict[str, Decoded]:
+    """What key, value and the decided amendment's value are; nothing of what may not be seen or is not there."""
+    if stored is None:
+        return {}
+    cluster, ordered = event.flow.cluster, unpack(stored.headers)
+    found = {
+        "decoded": schemas.read(cluster, _bytes(stored.value), ordered),
+        "decoded_key": schemas.read(cluster, _bytes(stored.key), ordered, part="key"),
+    }
+    amendment = getattr(event, "decision", None) and event.decision.amendment
+    if amendment:
+        found["decoded_amendment"] = schemas.read(cluster, _bytes(amendment.value), unpack(amendment.headers))
+    return found
 
 
 def same_reason(event: EventState) -> int:

@@ -7,10 +7,16 @@ from functools import partial
 
 from console.schemas.client import Registry, Unsound
 from console.schemas.kept import KEPT
-from parking.decoding import NoSchema, Schema, SchemaId, SchemaOf
+from parking.decoding import Decoded, NoSchema, Schema, SchemaId, SchemaOf, decode
 from parking.models import Cluster
+from parking.record import Headers
 
-__all__ = ["of"]
+__all__ = ["of", "read"]
+
+
+def read(cluster: Cluster, value: bytes | None, headers: Headers, part: str = "value") -> Decoded:
+    """What a value, or a `key`, of this cluster is; with its schema, if that can be had."""
+    return decode(value, headers=headers, schema_of=of(cluster), part=part)
 
 
 def of(cluster: Cluster) -> SchemaOf | None:

@@ -8,6 +8,7 @@ from console.show.headers import Shown
 from console.show.headers import rows as rows_of
 from console.show.json_lines import NotJson, lines
 from console.show.texts import size
+from parking.decoding import Decoded
 from parking.record import Headers
 
 MOST_BYTES = 200_000
@@ -24,10 +25,21 @@ class Row:
     after: str = ""
 
 
-def in_one(before: bytes | None, after: bytes | None) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What two values mean as JSON, where their bytes are no text of their own; None where that is not known."""
+
+    before: Decoded | None = None
+    after: Decoded | None = None
+
+
+NOTHING = Meant()
+
+
+def in_one(before: bytes | None, after: bytes | None, meant: Meant = NOTHING) -> list[Row]:
     """One column, as in a patch: what goes, then what comes, with three lines around."""
     rows: list[Row] = []
-    for row in side_by_side(before, after):
+    for row in side_by_side(before, after, meant):
         if row.kind == "changed":
             rows += [Row("gone", before=row.before), Row("came", after=row.after)]
         else:
@@ -35,11 +47,11 @@ def in_one(before: bytes | None, after: bytes | None) -> list[Row]:
     return rows
 
 
-def side_by_side(before: bytes | None, after: bytes | None) -> list[Row]:
+def side_by_side(before: bytes | None, after: bytes | None, meant: Meant = NOTHING) -> list[Row]:
     """Two columns. Empty where nothing changed."""
     if before == after:
         return []
-    left, right = _comparable(before, after)
+    left, right = _comparable(before, after, meant)
     if len(left) > MOST_LINES or len(right) > MOST_LINES:
         return [Row("apart", f"too long to compare here: {len(left)} and {len(right)} lines; download both")]
     return list(_rows(left, right))
@@ -73,15 +85,21 @@ def _block(tag: str, left: list[str], right: list[str]) -> Iterator[Row]:
     yield from (Row("came", after=line) for line in right[both:])
 
 
-def _comparable(before: bytes | None, after: bytes | None) -> tuple[list[str], list[str]]:
+def _comparable(before: bytes | None, after: bytes | None, meant: Meant) -> tuple[list[str], list[str]]:
     """Both as JSON lines where that shows the change, else both as text, else as hex."""
-    left, right = _json(before), _json(after)
+    left, right = _json(_document(before, meant.before)), _json(_document(after, meant.after))
     if left is not None and right is not None and left != right:
         return left, right
     texts = _text(before), _text(after)
     if texts[0] is not None and texts[1] is not None and texts[0] != texts[1]:
         return texts[0], texts[1]
     return _hex(before), _hex(after)
+
+
+def _document(value: bytes | None, decoded: Decoded | None) -> bytes | None:
+    if decoded is None or not decoded.translated:
+        return value
+    return decoded.written.encode() if decoded.whole else None
 
 
 def _json(value: bytes | None) -> list[str] | None:

@@ -7,6 +7,8 @@ with what was shown, line ends are given back, and what a text area cannot carry
 import re
 from dataclasses import dataclass
 
+from parking.decoding import JSON, Decoded, NotWritable, laid_out, rewritable, rewrite
+
 MOST_TEXT = 400_000
 
 
@@ -16,7 +18,7 @@ class NotEditable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What an edit field starts with: `form` is text, hex or null; too long for a field: `large`."""
+    """What an edit field starts with: `form` is text, hex, null or decoded; too long for a field: `large`."""
 
     form: str
     text: str
@@ -34,6 +36,39 @@ def field(value: bytes | None) -> Field:
         return Field("large", "")
     text = _text(value)
     return Field("hex", _grouped(value)) if text is None else Field("text", text)
+
+
+def decoded_field(value: bytes | None, decoded: Decoded | None) -> Field | None:
+    """The JSON that the value means, where that can be edited: it goes back to the very bytes; else None."""
+    if value is None or decoded is None or not decoded.translated or not rewritable(value, decoded):
+        return None
+    text = _text(decoded.written.encode()) if _of_json(decoded) else laid_out(decoded.written)
+    return Field("decoded", text) if text is not None and len(text) <= MOST_TEXT else None
+
+
+def value_of_decoded(typed: str, *, before: bytes, decoded: Decoded) -> bytes:
+    """The bytes of the JSON that was typed, by the schema of `before`, which is shown as `decoded`.
+
+    Raises NotEditable with what does not fit the schema.
+    """
+    started = decoded_field(before, decoded)
+    if started is None:
+        why = " ".join(decoded.notes[:1])
+        raise NotEditable(f"This value cannot be edited as JSON now: edit it as hex, or upload it. {why}".strip())
+    if _unix(typed) == _unix(started.text):
+        return before
+    if _of_json(decoded):
+        own = value_of("text", typed, before=decoded.written.encode())
+        typed = (own or b"").decode()
+    try:
+        return rewrite(typed, before, decoded)
+    except NotWritable as error:
+        raise NotEditable(f"{error}.") from None
+
+
+def _of_json(decoded: Decoded) -> bool:
+    """Whether the bytes behind the frame are the JSON themselves, so that even its blanks count."""
+    return decoded.schema is not None and decoded.schema.kind == JSON
 
 
 def value_of(form: str, typed: str, *, before: bytes | None) -> bytes | None:

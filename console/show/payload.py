@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.show.json_lines import Line, NotJson, lines
+from parking.decoding import Decoded, readable
 
 MOST_BYTES = 64_000
 MOST_LINES = 600
@@ -29,6 +30,24 @@ class Shown:
     whole: bool = True
     lines: tuple[MarkedLine, ...] = ()
     text: str = ""
+
+
+def shown(
+    value: bytes | None,
+    decoded: Decoded | None,
+    *,
+    errors: Iterable[Mapping[str, object]] = (),
+    notes: Mapping[str, str] | None = None,
+) -> Shown:
+    """What the value means, where its bytes are no text of their own; else the value as `show` shows it."""
+    if value is None or decoded is None or not decoded.translated:
+        return show(value, errors=errors, notes=notes)
+    text = decoded.written
+    if len(text) > MOST_BYTES:
+        return _cut(text[:MOST_BYTES], total=len(value), errors=list(errors))
+    found, complete = lines(text, most=MOST_LINES, unfinished=not decoded.whole)
+    marked = _marked(found, list(errors), notes or {})
+    return Shown(form="json", total=len(value), whole=decoded.whole and complete, lines=marked)
 
 
 def show(
@@ -103,7 +122,12 @@ def _marked(found: list[Line], errors: list[Mapping[str, object]], notes: Mappin
         path = pointer(str(error.get("path", "")))
         at, inside = _nearest(path, where)
         wrong.setdefault(at, []).append(_note(error, path if inside else "") + notes.get(path, ""))
-    return tuple(MarkedLine(line.depth, line.spans, tuple(wrong.get(at, ()))) for at, line in enumerate(found))
+    return tuple(MarkedLine(line.depth, _readable(line), tuple(wrong.get(at, ()))) for at, line in enumerate(found))
+
+
+def _readable(line: Line) -> tuple[tuple[str, str], ...]:
+    """Characters instead of their escapes, where that means the same."""
+    return tuple((kind, readable(text) if kind in ("string", "name") else text) for kind, text in line.spans)
 
 
 def _nearest(path: str, where: Mapping[str, int]) -> tuple[int, bool]:
@@ -128,9 +152,11 @@ def pointer(path: str) -> str:
     return "".join("/" + name.strip("'\"").replace("~", "~0").replace("/", "~1") for name in names)
 
 
-def scalars(value: bytes | None) -> dict[str, str]:
+def scalars(value: bytes | None, decoded: Decoded | None = None) -> dict[str, str]:
     """JSON pointer → the scalar that stands there, as written; empty where the value is not short JSON."""
     text, whole = _decoded(value) if value else (None, False)
+    if decoded is not None and decoded.translated:
+        text, whole = decoded.written, decoded.whole and len(decoded.written) <= MOST_BYTES
     if text is None or not whole:
         return {}
     try:

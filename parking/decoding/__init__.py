@@ -6,7 +6,9 @@ neither how long a reader works, nor how deep it goes, nor how much it writes (`
 
 from parking.decoding.choose import decode
 from parking.decoding.errors import NoSchema, NotWritable
+from parking.decoding.layout import laid_out, readable
 from parking.decoding.report import Decoded, Verdict
+from parking.decoding.rewrite import rewritable, rewrite
 from parking.decoding.schema import AVRO, JSON, PROTOBUF, Schema, SchemaId, SchemaOf
 
 __all__ = [
@@ -21,4 +23,8 @@ __all__ = [
     "SchemaOf",
     "Verdict",
     "decode",
+    "laid_out",
+    "readable",
+    "rewritable",
+    "rewrite",
 ]

@@ -20,7 +20,7 @@ def laid_out(text: str) -> str:
                 out.append(_line(depth))
         elif previous in ("{", "[", ","):
             out.append(_line(depth))
-        out.append(": " if token == ":" else readable(token) if token[0] == '"' else token)
+        out.append(": " if token == ":" else readable(token, half="\ufffd") if token[0] == '"' else token)
         if token in "{[":
             depth += 1
         previous = token
@@ -31,16 +31,18 @@ def _line(depth: int) -> str:
     return "\n" + "  " * min(depth, DEEP)
 
 
-def readable(string: str) -> str:
-    """A JSON string with its characters instead of their escapes, where that can be read and means the same."""
-    return ESCAPE.sub(_character, string) if "\\u" in string else string
+def readable(string: str, *, half: str = "") -> str:
+    """A JSON string with its characters instead of their escapes, where that can be read and means the same.
+
+    Half of a pair stays as it is written, or becomes `half`.
+    """
+    return ESCAPE.sub(lambda escape: _character(escape[0], half), string) if "\\u" in string else string
 
 
-def _character(escape: re.Match[str]) -> str:
-    written = escape[0]
+def _character(written: str, half: str) -> str:
     if not written.startswith("\\u"):
         return written
-    character = json.loads(f'"{written}"')
+    character = str(json.loads(f'"{written}"'))
     if len(character) == 1 and "\ud800" <= character <= "\udfff":
-        return "\ufffd"
-    return str(character) if character.isprintable() and character not in '"\\' else written
+        return half or written
+    return character if character.isprintable() and character not in '"\\' else written
