@@ -95,7 +95,7 @@ class Alert:
 
 
 class Ids:
-    """Ids that the database gave out beforehand, in order."""
+    """Ids that the database gives out, in order."""
 
     def __init__(self, ids: Iterable[int]) -> None:
         self._ids = iter(ids)

@@ -11,6 +11,7 @@ from parking import alarms, journal, storable
 from parking.actor import system
 from parking.attempt import Attempt
 from parking.intake import group_days, tables
+from parking.intake.ask import array, ask
 from parking.intake.rows import Answered, Row
 from parking.intake.touched import Event, Stop, Touched
 from parking.models import Flow
@@ -19,7 +20,7 @@ INTAKE = system("intake")
 
 SQL_RENUMBER = """
 UPDATE parking_eventstate e SET position = numbered.position
-FROM (SELECT id, %s + row_number() OVER (ORDER BY id) - 1 AS position
+FROM (SELECT id, %s::bigint + row_number() OVER (ORDER BY id) - 1 AS position
       FROM parking_eventstate WHERE quarantine_id = %s) AS numbered
 WHERE e.id = numbered.id
 """
@@ -29,7 +30,7 @@ UPDATE parking_quarantine q SET oldest_at = (
     JOIN parking_parkedevent p ON p.id = e.id AND p.stored_at = e.stored_at
     WHERE e.quarantine_id = q.id AND e.state = 'parked' ORDER BY e.position LIMIT 1
 )
-WHERE q.id = ANY(%s)
+WHERE q.id = ANY(%s::bigint[])
 """
 SQL_ROLLUP = """
 INSERT INTO parking_rollup AS r (flow_id, minute, poison, held, other)
@@ -61,7 +62,7 @@ def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
     tables.copy(tables.PARKED_RECORD, [(*place, content, event) for place, content, event in touched.records])
     heads = [stop.id for stop in touched.stops if stop.look_again and stop.state != "released"]
     if heads:
-        tables.execute(SQL_HEADS, [heads])
+        ask(SQL_HEADS, array("int8", heads))
     _count(touched, now)
     _alert(touched)
     _note(touched)
@@ -70,8 +71,8 @@ def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
 def _write_keys(touched: Touched) -> None:
     changed = [key for key in touched.keys.values() if key.changed]
     if changed:
-        columns = [[key.id for key in changed], [key.highest_floor for key in changed]]
-        tables.execute(SQL_KEYS, [*columns, [key.released_position for key in changed]])
+        floors, released = [key.highest_floor for key in changed], [key.released_position for key in changed]
+        ask(SQL_KEYS, *(array("int8", column) for column in ([key.id for key in changed], floors, released)))
 
 
 def _write_stops(stops: list[Stop]) -> None:
@@ -80,7 +81,7 @@ def _write_stops(stops: list[Stop]) -> None:
     for new in (False, True):
         rows = [_stop(stop) for stop in changed if stop.new is new]
         if new and rows:
-            tables.insert(tables.QUARANTINE, rows)
+            tables.copy(tables.QUARANTINE, rows)
         elif rows:
             tables.update(tables.QUARANTINE, rows)
 
@@ -102,7 +103,7 @@ def _renumber(stops: list[Stop]) -> None:
     """After the changed rows, which still have their old positions, and before the new ones, which have theirs."""
     for stop in stops:
         if stop.renumber_from is not None and not stop.new:
-            tables.execute(SQL_RENUMBER, [stop.renumber_from, stop.id])
+            ask(SQL_RENUMBER, stop.renumber_from, stop.id)
 
 
 def _write_new_events(touched: Touched, now: datetime) -> None:
@@ -179,10 +180,11 @@ def _count(touched: Touched, now: datetime) -> None:
     flows = sorted({flow for flow, _ in touched.counts})
     if flows:
         counts = [[touched.counts.get((flow, kind), 0) for flow in flows] for kind in ("poison", "held", "other")]
-        tables.execute(SQL_ROLLUP, [now.replace(second=0, microsecond=0), flows, *counts])
+        arrays = (array("int4", column) for column in counts)
+        ask(SQL_ROLLUP, now.replace(second=0, microsecond=0), array("int8", flows), *arrays)
     groups = {group: by for group, by in touched.group_counts.items() if by}
     if groups:
-        tables.execute(SQL_GROUPS, [now, list(groups), list(groups.values())])
+        ask(SQL_GROUPS, now, array("int8", groups), array("int4", groups.values()))
     group_days.count(touched, now)
 
 
