@@ -14,6 +14,9 @@ from replay.models import Step
 from replay.plan import decision_of
 from replay.states import FROZEN
 
+SKIP = "why it may be skipped"
+AS_IT_IS = "why it may be sent although it is not, or may not be, what the consumer had been given"
+
 
 def decide(
     *,
@@ -28,15 +31,18 @@ def decide(
 
     `seen_decision_at` is the time of the decision that the person saw, None if there was none. Raises Conflict if
     there is another one now; Refused for a settled event, one without a quarantine, one in an approved or running
-    replay, an amendment that is not of this event, and a skip without a reason.
+    replay, an amendment that is not of this event, and a skip without a reason; so is, of an event whose bytes are not
+    the original ones, an apply without a reason.
     """
     if action not in Decision.Action.values:
         raise Refused(f"A decision is apply, amend or skip; {action[:40]!r} arrived.")
-    reason = required(reason, "why it may be skipped") if action == Decision.Action.SKIP else optional(reason)
+    reason = required(reason, SKIP) if action == Decision.Action.SKIP else optional(reason)
     with transaction.atomic():
         event = undecided_until_commit(event_state_id)
         _seen(event, seen_decision_at)
         _still_there(event, action)
+        if event.event.not_original and action == Decision.Action.APPLY:
+            reason = required(reason, f"{AS_IT_IS} ({event.event.not_original.rstrip('.')})")
         amendment = _amendment(event, action, amendment_id)
         return record(event, action=action, amendment=amendment, reason=reason, actor=actor)
 

@@ -118,6 +118,8 @@ def _may_not(replay: Replay, one: Named, event: EventState | None, steps: set[in
         return (
             f"A new poison event came behind the approved ones ({one.event_id}): it needs a decision and an approval."
         )
+    if event.event.not_original:
+        return f"{one.event_id} was held meanwhile: {event.event.not_original} It needs a decision and an approval."
     if plan.decision_of(event):
         return f"{one.event_id} was held meanwhile and has a decision of its own: it needs an approval."
     return ""

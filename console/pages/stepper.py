@@ -34,7 +34,7 @@ def decided(quarantine: Quarantine) -> Decided:
     """Counts over the unsettled events: two short queries."""
     waiting = EventState.objects.unsettled(quarantine).order_by()
     actions = Counter(action or "" for action in waiting.values_list("decision__action", flat=True))
-    undecided = waiting.filter(kind="poison", decision__isnull=True).count()
+    undecided = waiting.undecided().count()
     actions["apply"] += actions.pop("", 0) - undecided
     return Decided(quarantine.poison, undecided, said(actions))
 

@@ -55,7 +55,7 @@ def _pair(row: Row, original: EventPayload | None) -> Amended:
 
 def of_rows(flow: Flow, rows: Sequence[Row], pairs: Sequence[Amended], *, readable: bool) -> list[Caution]:
     """Cautions about the plan itself; what an amendment changes is named only where payloads may be seen."""
-    return [*_of_amendments(flow, pairs, readable), *_of_poison(rows), *_of_skips(rows)]
+    return [*_of_amendments(flow, pairs, readable), *_of_bytes(rows), *_of_poison(rows), *_of_skips(rows)]
 
 
 def of_request(replay: Replay) -> list[Caution]:
@@ -106,6 +106,14 @@ def _changed(pair: Amended) -> str:
     if what:
         return f"The amendment changes {what}{' and headers' if headers else ''}."
     return "The amendment changes only headers." if headers else "The amendment changes the value."
+
+
+def _of_bytes(rows: Sequence[Row]) -> list[Caution]:
+    """Events that are sent as they are although their producer did not keep the original bytes."""
+    why = [row.event.not_original for row in rows if row.action == "apply" and row.event.not_original]
+    some = "1 event is" if len(why) == 1 else f"{len(why)} events are"
+    text = " ".join(dict.fromkeys(why))
+    return [Caution(f"{some} not sent with the original bytes.", text)] if why else []
 
 
 def _of_poison(rows: Sequence[Row]) -> list[Caution]:

@@ -8,19 +8,24 @@ from typing import Any
 from parking import error_group, storable
 from parking.attempt import Attempt
 from parking.dialects import UNATTRIBUTED, Reading, Unreadable, identify
-from parking.dialects.reading import RETRY_PENDING
+from parking.dialects.reading import RETRY_PENDING, UNKNOWN
 from parking.event_id import bounded
 from parking.fields import pack as pack_fields
 from parking.fingerprint import of_packed
 from parking.headers import pack
 from parking.hold_key import hold_key
 from parking.intake.flows import FlowFacts, Flows
+from parking.intake.pointers import joined
 from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced
+from parking.kafka_at import Found
 from parking.record import Record
 from parking.wire import Announcement, Outcome, names
 
 BROKEN = "broken"
+NO_FINGERPRINT = b""
+"""The fingerprint of an event whose key and value are not in its record: it is replayed once they are fetched."""
 PENDING = "It waits on a retry topic for its next try: it is not parked. Park from the dead-letter topic behind it."
+HEALTHY = "It names where it came from, but no error: its producer writes the same on records that did not fail."
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_FAR = timedelta(days=1)
@@ -32,13 +37,15 @@ class Arrived:
     """One record from a parking topic.
 
     `topic` is the id of its TopicIncarnation; `fault` says what of it the client could not read, `doubt` what it may
-    have read wrongly (which a fingerprint would tell for certain).
+    have read wrongly (which a fingerprint would tell for certain); `source` is what it points at, or why that is not
+    there, where it points at its event.
     """
 
     record: Record
     topic: int
     fault: str = ""
     doubt: str = ""
+    source: Found | None = None
 
     @property
     def place(self) -> Place:
@@ -50,7 +57,7 @@ def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
     try:
         if arrived.fault:
             return broken(arrived, flows.first, arrived.fault, now)
-        reading = identify(arrived.record)
+        reading = joined(identify(arrived.record), arrived.record, arrived.source)
         if isinstance(reading.wire, Outcome):
             return _answered(arrived, flows, reading, reading.wire, now)
         if isinstance(reading.wire, Announcement):
@@ -93,6 +100,8 @@ def _announced(arrived: Arrived, flows: Flows, reading: Reading, parked: Announc
 def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Row:
     if reading.framework == UNATTRIBUTED:
         return _unattributed(arrived, flows, reading, "In no dialect that is known here.", now)
+    if reading.kind == UNKNOWN:
+        return _unattributed(arrived, flows, reading, HEALTHY, now)
     if reading.kind == RETRY_PENDING:
         return _unattributed(arrived, flows, reading, PENDING, now)
     derived = "consumer_group" in reading.derived
@@ -126,7 +135,8 @@ def _parked(
     original: bytes | None = None,
     blocked_by: str = "",
 ) -> Parked:
-    key = hold_key(arrived.record.key, bounded(reading.event_id), rule=flow.key_rule, promise=flow.promise)
+    original_key, _ = reading.content(arrived.record)
+    key = hold_key(original_key, bounded(reading.event_id), rule=flow.key_rule, promise=flow.promise)
     last = failures[-1].attempt if failures else None
     reason = " ".join(reading.doubts)
     columns = _columns(arrived, reading, now, original=original, last=last, blocked_by=blocked_by, reason=reason)
@@ -215,6 +225,8 @@ def _columns(
     blocked_by: str = "",
 ) -> Columns:
     record = arrived.record
+    key, value = reading.content(record)
+    unwrapped = key is not record.key or value is not record.value
     exact = bounded(reading.event_id)
     headers = pack(reading.original_headers) if reading.packed_headers is None else reading.packed_headers
     event_id = storable.text(exact)
@@ -230,15 +242,17 @@ def _columns(
         source_offset=reading.source_offset,
         source_at=_time(reading.source_timestamp_ms, now),
         consumer_group=storable.text(reading.consumer_group or "", 1000),
-        fingerprint=original or of_packed(record.key, record.value, headers),
+        fingerprint=original or (NO_FINGERPRINT if reading.payload_missing else of_packed(key, value, headers)),
         error_type=storable.text(last.error_type if last else "", 500),
         error_message=storable.text(last.message if last else "", 10_000),
         blocked_by=storable.text(blocked_by, 2000),
         unreadable_reason=storable.text(reason if original else f"{reason} {arrived.doubt}".strip(), 2000),
-        key=record.key,
-        value=record.value,
+        not_original=storable.text(f"{reading.not_original} {'' if original else arrived.doubt}".strip(), 2000),
+        key=key,
+        value=value,
         headers=headers,
         raw_headers=_all_headers(record, reading, headers),
+        wrapped=pack_fields([record.key, record.value]) if unwrapped else None,
     )
 
 

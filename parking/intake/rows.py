@@ -51,10 +51,13 @@ class Columns:
     error_message: str
     blocked_by: str
     unreadable_reason: str
+    not_original: str
     key: bytes | None
     value: bytes | None
     headers: bytes
     raw_headers: bytes
+    wrapped: bytes | None = None
+    """Key and value as they arrived (`parking.fields.pack`), where `key` and `value` were unwrapped from them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ PARKED_EVENT = Table(
         "error_message": "text",
         "blocked_by": "text",
         "unreadable_reason": "text",
+        "not_original": "text",
     },
 )
 PAYLOAD = Table(
@@ -96,6 +97,7 @@ PAYLOAD = Table(
         "value": "bytea",
         "headers": "bytea",
         "raw_headers": "bytea",
+        "wrapped": "bytea",
     },
 )
 ATTEMPT = Table(

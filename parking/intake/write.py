@@ -141,14 +141,14 @@ def _parked(event: Event, now: datetime) -> tuple[Any, ...]:
         event.id, now, event.cluster_id, columns.dialect, columns.event_id, columns.event_id_bytes, columns.event_type,
         columns.parking_topic, place.partition, place.offset, columns.parked_at, columns.source_topic,
         columns.source_partition, columns.source_offset, columns.source_at, columns.consumer_group, columns.fingerprint,
-        columns.error_type, columns.error_message, columns.blocked_by, columns.unreadable_reason,
+        columns.error_type, columns.error_message, columns.blocked_by, columns.unreadable_reason, columns.not_original,
     )  # fmt: skip
 
 
 def _payload(event: Event, now: datetime) -> tuple[Any, ...]:
     columns = event.columns
     assert columns is not None
-    return (event.id, now, columns.key, columns.value, columns.headers, columns.raw_headers)
+    return (event.id, now, columns.key, columns.value, columns.headers, columns.raw_headers, columns.wrapped)
 
 
 def _attempt(event: int, token: int, number: int, attempt: Attempt, evidence: dict[str, Any] | None) -> tuple[Any, ...]:

@@ -45,6 +45,11 @@ class EventStateQuerySet(models.QuerySet["EventState"]):
         """What waits in a quarantine, head first."""
         return self.filter(quarantine=quarantine, state="parked").order_by("position")
 
+    def undecided(self) -> Self:
+        """What needs a decision and has none: poison, and what would not be sent with its original bytes."""
+        asked = models.Q(kind="poison") | ~models.Q(event__not_original="")
+        return self.filter(asked, decision__isnull=True)
+
     def in_order(self, quarantine: Quarantine | int) -> Self:
         """Everything a quarantine ever had, in its order."""
         return self.filter(quarantine=quarantine).order_by("position")
@@ -69,9 +74,7 @@ class EventState(models.Model):
         BROKEN = "broken", "broken"  # said to be ours and could not be read: kept raw with the reason
 
     id = models.BigAutoField(primary_key=True)
-    flow = models.ForeignKey(
-        Flow, on_delete=models.PROTECT, related_name="events", db_index=False, db_constraint=False
-    )
+    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="events", db_index=False, db_constraint=False)
     event_digest = models.BinaryField(
         max_length=32, help_text="SHA-256 of the event id; of the parking coordinates where it is not known to be one"
     )
@@ -170,11 +173,19 @@ class ParkedEvent(models.Model):
     source_offset = models.BigIntegerField(null=True)
     source_at = models.DateTimeField(null=True)
     consumer_group = models.TextField(blank=True)
-    fingerprint = models.BinaryField(max_length=32, help_text="of the original record (DESIGN section 5)")
+    fingerprint = models.BinaryField(
+        max_length=32,
+        help_text="of the original record (DESIGN section 5); empty where its bytes are still to be fetched",
+    )
     error_type = models.TextField(blank=True)
     error_message = models.TextField(blank=True)
     blocked_by = models.TextField(blank=True)
     unreadable_reason = models.TextField(blank=True, help_text="why it could not be read, or what was lost in reading")
+    not_original = models.TextField(
+        blank=True,
+        db_default="",
+        help_text="why what a replay would send is not, or may not be, what the consumer had been given",
+    )
 
     class Meta:
         triggers = [UNSETTLED_STAYS]
@@ -201,6 +212,10 @@ class EventPayload(models.Model):
     value = models.BinaryField(null=True)
     headers = models.BinaryField(help_text="ordered, repeats and nulls kept: parking.headers.pack")
     raw_headers = models.BinaryField(help_text="all headers of the parking record, the block included")
+    wrapped = models.BinaryField(
+        null=True,
+        help_text="key and value as they arrived (parking.fields.pack), where key and value were unwrapped from them",
+    )
 
     class Meta:
         triggers = [UNSETTLED_STAYS]

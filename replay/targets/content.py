@@ -44,6 +44,8 @@ def unsound(step: Step | Planned, sent: Bytes | None) -> str:
     """Why the stored bytes are not what the plan says; empty if they are."""
     if sent is None:
         return "its bytes are no longer stored"
+    if step.action != Step.Action.SKIP and not step.fingerprint:
+        return "its key and value are still to be fetched from the source topic"
     if step.action != Step.Action.SKIP and fingerprint(sent.key, sent.value, sent.headers) != bytes(step.fingerprint):
         return "its stored bytes do not have its fingerprint (too large to be parked whole, or damaged)"
     return ""
