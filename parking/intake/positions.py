@@ -104,8 +104,8 @@ def skip_gap(position: IntakePosition, *, log_start: int) -> None:
         advance({(position.topic_id, position.partition): (position.next_offset, log_start)})
         _journal(
             position.topic,
-            f"Records {missing['from']} to {missing['to']} of partition {position.partition} were deleted before they "
-            f"were read.",
+            f"Topic {position.topic.name}: records {missing['from']} to {missing['to']} of partition "
+            f"{position.partition} were deleted before they were read.",
             {"partition": position.partition, **missing},
         )
 
@@ -134,19 +134,28 @@ def _text_keys(starts: Mapping[int, int]) -> dict[str, int]:
 
 
 def _journal_recreation(cluster: Cluster, old: TopicIncarnation, new: TopicIncarnation) -> None:
-    positions = dict(IntakePosition.objects.filter(topic=old).values_list("partition", "next_offset"))
+    """With what is known to be lost: what the last look had seen there, and was not read any more."""
+    rows = list(IntakePosition.objects.filter(topic=old).order_by("partition"))
+    lost = {row.partition: [row.next_offset, (row.log_end or 0) - 1] for row in rows if row.lag}
+    listed = ", ".join(f"{first} to {last} of partition {number}" for number, (first, last) in lost.items())
+    seen = f"records {listed} are lost" if lost else "all that was seen of the old one had been read"
     _journal(
         new,
-        f"Topic {new.name} on {cluster.name} was deleted and created again: what was not read of the old one is gone.",
-        {"old_topic_id": old.topic_id, "new_topic_id": new.topic_id, "read_to": _text_keys(positions)},
+        f"Topic {new.name} on {cluster.name} was deleted and created again: {seen}.",
+        {
+            "old_topic_id": old.topic_id,
+            "new_topic_id": new.topic_id,
+            "read_to": {str(row.partition): row.next_offset for row in rows},
+            "lost": {str(number): offsets for number, offsets in lost.items()},
+        },
     )
 
 
 def _journal(topic: TopicIncarnation, reason: str, detail: dict[str, object]) -> None:
     """A gap is told to the owners of every flow that parks there, and journalled."""
-    partition = detail.get("partition", "")
+    about = f"{topic.name}/{detail.get('partition', '')}@{detail.get('from', topic.pk)}"  # each gap is one of its own
     for flow in Flow.objects.filter(cluster=topic.cluster):
         if not flow.parks_on(topic.name):
             continue
-        alarms.open_incident(kind="gap", flow=flow, key=f"{topic.name}/{partition}", summary=reason)
+        alarms.open_incident(kind="gap", flow=flow, key=about, summary=reason)
     journal.write(actor=INTAKE, verb="gap", reason=reason, detail={"topic": topic.name, **detail})

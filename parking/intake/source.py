@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import structlog
 
-from parking.intake import ownership, positions
+from parking.intake import ownership, positions, refused
 from parking.intake.flows import FlowFacts, Flows, who
 from parking.intake.read import Arrived
 from parking.intake.store import OtherContent, Stored, store
@@ -63,6 +63,7 @@ class Source:
         self._beyond_end: set[Name] = set()
         self._marks: dict[Name, list[Mark]] = {}
         self._troubled: set[str] = set()
+        self._compacted: set[str] | None = None
 
     @property
     def subject(self) -> str:
@@ -82,6 +83,7 @@ class Source:
         looked, self._looking = self._looking, None
         try:
             look = looked.result()
+            self._refuse(look)
             self._take(self._fit(look))
             self._note(look)
         except Unreachable as error:
@@ -164,6 +166,13 @@ class Source:
         """Topic → who parks there, of all that the look knows of."""
         found = {topic: who(topic, self.declared) for topic in (*look.topics, *look.missing, *look.faults)}
         return {topic: flows for topic, flows in found.items() if flows}  # who was switched off meanwhile
+
+    def _refuse(self, look: Look) -> None:
+        """Owners hear when it begins, and when it is over; also what began or ended while nobody looked."""
+        compacted = {topic for topic in look.topics if _is_compacted(topic, look) and who(topic, self.declared)}
+        if compacted != self._compacted:
+            refused.tell(self.cluster, compacted)
+            self._compacted = compacted
 
     def _tell(self, faults: dict[str, str]) -> None:
         for subject, text in faults.items():
@@ -269,7 +278,11 @@ def _fault(topic: str, look: Look) -> str:
         return look.faults[topic]
     if topic in look.missing:
         return f"parking topic {topic} does not exist: create it with cleanup.policy=delete"
-    policy = look.topics[topic].cleanup_policy
-    if policy not in (None, "delete"):
+    if _is_compacted(topic, look):
+        policy = look.topics[topic].cleanup_policy
         return f"parking topic {topic} has cleanup.policy={policy}, so that records vanish: set cleanup.policy=delete"
     return ""
+
+
+def _is_compacted(topic: str, look: Look) -> bool:
+    return look.topics[topic].cleanup_policy not in (None, "delete")

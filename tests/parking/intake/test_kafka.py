@@ -107,20 +107,6 @@ def test_a_topic_that_comes_later_is_taken_up_while_others_go_on(flow, intake, a
     admin.delete_topics([late.parking_topic])
 
 
-def test_a_compacted_topic_is_refused_until_it_is_mended(make_topic, intake, admin, caplog):
-    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
-
-    topic = make_topic("compacted", **{"cleanup.policy": "compact"})
-    flow = declared(topic)
-    send(flow, lot_of(flow).poison("e1", 1))
-    until(lambda: "set cleanup.policy=delete" in caplog.text, intake)
-    assert EventState.objects.count() == 0
-    mend = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
-    change = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[mend])
-    admin.incremental_alter_configs([change])[change].result(30)
-    until(stored(1), intake)
-
-
 def test_a_topic_that_is_created_again_is_read_anew(flow, intake, admin):
     """Case ING-15."""
     lot = lot_of(flow)
@@ -133,8 +119,10 @@ def test_a_topic_that_is_created_again_is_read_anew(flow, intake, admin):
     until(stored(14), intake, seconds=40)
     old, new = TopicIncarnation.objects.order_by("id")
     assert old.topic_id != new.topic_id
-    assert "created again" in JournalEntry.objects.get(verb="gap").reason
-    assert Incident.objects.get(kind="gap").flow == flow
+    reason = JournalEntry.objects.get(verb="gap").reason
+    assert reason.endswith("created again: all that was seen of the old one had been read.")
+    incident = Incident.objects.get(kind="gap")
+    assert (incident.flow, incident.summary) == (flow, reason)
 
 
 def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin):
