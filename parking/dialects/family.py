@@ -92,14 +92,16 @@ class Found:
         `headers` are the original ones, where they are not the record's own without those of failures.
         """
         record = self.record
+        wrapped = headers is not None
         headers = self.layout.kept(record.headers) if headers is None else headers
         oldest = oldest or self.oldest()
+        named = self.layout.named or wrapped
         return Reading(
             framework=self.family.framework,
             kind=kind,
-            event_id=identity.of(record, headers, oldest),
+            event_id=identity.of(record, headers, oldest) if named else identity.by_place(record, oldest),
             payload_missing=payload_missing,
-            token=identity.token(record),
+            token=identity.token(record) if named else None,
             original_headers=headers,
             **origin.fields(source, oldest),
             **said,

@@ -11,6 +11,9 @@ from parking.dialects.values import decimal, last
 from parking.record import Headers, Record
 from parking.wire import names
 
+ASKED = frozenset(("event-id", "ce_source", names.EVENT_ID))
+"""Headers that may say which event it is; a record without any of them is known by its place."""
+
 CARRIED = (names.EVENT_ID, names.REPLAY_ID, names.TOKEN, names.SOURCE_TIMESTAMP)
 """What a replay to a plain topic adds behind the event's own headers."""
 
@@ -24,11 +27,20 @@ def of(record: Record, original: Headers, oldest: Position | None) -> str:
     carried = _carried(record)
     if carried:
         return event_id.bounded(carried)
-    at = record.coordinates
-    if oldest is not None and oldest.topic and oldest.partition is not None and oldest.offset is not None:
-        timestamp = -1 if oldest.timestamp_ms is None else oldest.timestamp_ms
-        at = Coordinates(oldest.topic, oldest.partition, oldest.offset, timestamp)
+    at = _place(record, oldest)
     return event_id.event_id(Record(at.topic, at.partition, at.offset, at.timestamp_ms, None, None, original))
+
+
+def by_place(record: Record, oldest: Position | None) -> str:
+    """The id of a record that has none of the ASKED headers: as `of` would say, faster."""
+    return event_id.bounded(str(_place(record, oldest)))
+
+
+def _place(record: Record, oldest: Position | None) -> Coordinates:
+    if oldest is None or not oldest.topic or oldest.partition is None or oldest.offset is None:
+        return record.coordinates
+    timestamp = -1 if oldest.timestamp_ms is None else oldest.timestamp_ms
+    return Coordinates(oldest.topic, oldest.partition, oldest.offset, timestamp)
 
 
 def token(record: Record) -> int | None:

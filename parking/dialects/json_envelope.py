@@ -5,6 +5,7 @@ The event's value is a text in it (as it was, but for what was no UTF-8), base64
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from parking.dialects import causes, envelope, json_members, times, tokens, topics
@@ -70,12 +71,17 @@ def read(found: Found) -> Reading:
 def _said(members: dict[str, Any] | None) -> dict[str, _Member]:
     """Field → the member for it, the one whose name fits best; of objects that group some, also what is inside."""
     best: dict[str, tuple[int, _Member]] = {}
-    for written, path, value in _flat(members or {}):
-        name = _ENCODED.sub("", written)
-        found = tokens.token(name) or (tokens.Token(_INSIDE[name], 3) if name in _INSIDE else None)
+    for name, path, value in _flat(members or {}):
+        found = _token(name) if len(name) <= tokens.LONGEST else None
         if found is not None and found.rank < best.get(found.field, (9, None))[0]:
             best[found.field] = (found.rank, _Member(path, value))
     return {field: member for field, (_, member) in best.items()}
+
+
+@lru_cache(maxsize=4096)
+def _token(name: str) -> tokens.Token | None:
+    bare = _ENCODED.sub("", name)
+    return tokens.token(bare) or (tokens.Token(_INSIDE[bare], 3) if bare in _INSIDE else None)
 
 
 def _flat(members: dict[str, Any]) -> Iterator[tuple[str, list[str], Any]]:

@@ -29,6 +29,8 @@ class Layout:
     cut: int
     end: int
     original: tuple[int, ...] | None
+    named: bool
+    """A header may say which event it is."""
 
     def kept(self, headers: Headers) -> Headers:
         """The headers that the newest failure's consumer had been given, without those of any failure."""
@@ -51,8 +53,9 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     newest = _newest(found, first, last, own_topic)
     older = [family for family in found if family is not newest]
     cut = 0 if newest is None or newest.in_front else 1 + max((last[family] for family in older), default=-1)
+    named = not identity.ASKED.isdisjoint(names)
     end = 0 if newest is None else last[newest] + 1
-    return Layout(newest, _by_age(older, newest, first), cut, end, _original(names, found))
+    return Layout(newest, _by_age(older, newest, first), cut, end, _original(names, found), named)
 
 
 _remembered = lru_cache(maxsize=1024)(_of)

@@ -13,7 +13,7 @@ TOPIC, PARTITION, OFFSET, TIMESTAMP, KEY, VALUE, GROUP = (
 MESSAGE, CLASS, STACK, ATTEMPTS, FAILED_AT = "message", "class", "stack", "attempts", "failed_at"
 
 LONGEST = 100
-"""Letters of a name that is looked at."""
+"""Characters of a name that is looked at, and remembered."""
 
 _NO_LETTER = re.compile(r"[^a-z]+")
 _SOURCE = r"(?:original|origin|orig|source|src|consumed|failed|input|incoming)(?:kafka|message|record|event)?"
@@ -59,11 +59,13 @@ class Token(NamedTuple):
     rank: int
 
 
-@lru_cache(maxsize=4096)
 def token(name: str) -> Token | None:
     """Which field of a failure the name is for; None for any other name."""
-    if len(name) > LONGEST:
-        return None
+    return _token(name) if len(name) <= LONGEST else None
+
+
+@lru_cache(maxsize=4096)
+def _token(name: str) -> Token | None:
     letters = _NO_LETTER.sub("", name.lower())
     letters = letters.removeprefix("x")
     found = _field(letters) or _field(_OF_A_DEAD_LETTER.sub("", letters))

@@ -7,11 +7,17 @@ from parking.record import INT64, Headers
 
 
 def last(headers: Headers, name: str) -> bytes | None:
-    return next((value for header, value in reversed(headers) if header == name), None)
+    for header, value in reversed(headers):
+        if header == name:
+            return value
+    return None
 
 
 def first(headers: Headers, name: str) -> bytes | None:
-    return next((value for header, value in headers if header == name), None)
+    for header, value in headers:
+        if header == name:
+            return value
+    return None
 
 
 def firsts(headers: Headers) -> dict[str, bytes | None]:
