@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from console.access import ROLES
 from console.models import Grant
 from console.notifications import signing
-from console.pages import found
+from console.pages import found, reach
 from console.pages.key import permissions
 from parking.alarms import readings, wording
 from parking.models import AlarmRule, Delivery, Flow, Hook, Severity
@@ -64,6 +64,7 @@ def show(request: HttpRequest, row: Flow, *, refused: str = "", form: str = "", 
         "severities": Severity.choices,
         "hooks": hooks(row, settings=may["settings"]),
         "preview": preview(row),
+        "reach": reach.of_flows([row])[row.pk],
         "schema": json.dumps(row.schema, indent=2, ensure_ascii=False) if row.schema is not None else "",
         "grants": Grant.objects.filter(flow=row).select_related("user").order_by("role", "user__username"),
         "roles": {str(role): ", ".join(sorted(held)) for role, held in ROLES.items()},

@@ -93,7 +93,7 @@ def find(viewer: Access, asked: Asked) -> QuarantineQuerySet:
     if asked.flow:
         rows = rows.filter(flow__name=asked.flow)
     if asked.error is not None:
-        rows = rows.filter(pk__in=EventState.objects.filter(error_group=asked.error).values("quarantine"))
+        rows = rows.filter(error_groups__error_group=asked.error)
     return _with_text(rows, viewer, asked.text) if asked.text else rows
 
 

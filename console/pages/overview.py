@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from console import access
-from console.pages import needs
+from console.pages import needs, reach
 from console.pages.chips import Chip, Moving, chips, storms
+from console.pages.reach import Reach
 from console.show.bars import Bars, bars
 from parking.alarms import readings
 from parking.models import AlarmRule, Beat, Flow, Incident, Quarantine, Rollup
@@ -39,6 +40,7 @@ class Line:
     hours: Bars
     chips: list[Chip]
     firing: int
+    reach: Reach
 
     @property
     def trouble(self) -> tuple[object, ...]:
@@ -71,6 +73,7 @@ def lines(flow_ids: Sequence[int]) -> list[Line]:
     stormy, limits = storms(flow_ids), _age_limits(flow_ids)
     last = Rollup.objects.filter(flow=OuterRef("pk")).order_by("-minute").values("minute")[:1]
     flows = Flow.objects.filter(pk__in=flow_ids).select_related("team").annotate(last_parked=Subquery(last))
+    reached = reach.of_flows(flows)
     made = []
     for flow in flows:
         stop = standing.get(flow.pk, Standing())
@@ -87,6 +90,7 @@ def lines(flow_ids: Sequence[int]) -> list[Line]:
                 hours=_hours(parked[flow.pk]),
                 chips=shown,
                 firing=len(incidents),
+                reach=reached[flow.pk],
             )
         )
     return made

@@ -17,7 +17,7 @@ from console.demo.life.tell import tell
 from parking.actor import Actor
 from parking.assign import assign
 from parking.attempt import Attempt
-from parking.models import Beat, Delivery, Flow, Incident, Quarantine, Team
+from parking.models import Beat, Delivery, Flow, Incident, IntakePosition, Quarantine, Team, TopicIncarnation
 from parking.search.index import catch_up
 from parking.wire import Wire
 from tests import alarm_story, servers
@@ -51,6 +51,7 @@ def make(now: datetime) -> People:
     with ruling(Clock(now)):
         _processes(now)
         _strangers()
+        _logs(now)
         _pages()
         _on_it(actors["oncall"])
     catch_up()
@@ -80,6 +81,27 @@ def _processes(now: datetime) -> None:
     for number, (process, note) in enumerate(notes.items()):
         ago = timedelta(minutes=4) if process == "worker" else timedelta(seconds=2 + number)
         Beat.objects.create(process=process, host="siding-1", pid=4100 + number, note=note, at=now - ago)
+
+
+def _logs(now: datetime) -> None:
+    """What Kafka tells of the parking topics: all is read, but for the shipments, whose topic is kept for two days."""
+    for life in TopicIncarnation.objects.filter(name__endswith=".parking").order_by("name", "-pk").distinct("name"):
+        late = life.name.startswith("shipments")
+        life.retention_ms, life.retention_bytes = (2 if late else 7) * 86_400_000, -1
+        life.save()
+        for partition in range(3):
+            IntakePosition.objects.update_or_create(
+                topic=life,
+                partition=partition,
+                defaults={
+                    "next_offset": 400,
+                    "moved_at": now,
+                    "log_start": 0,
+                    "log_end": 400 + (partition * 9 if late else 0),
+                    "looked_at": now,
+                    "read_until": now - timedelta(hours=30 if late else 0),
+                },
+            )
 
 
 def _strangers() -> None:

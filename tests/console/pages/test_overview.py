@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from console.models import Grant
 from parking.assign import assign
-from parking.models import Quarantine, Rollup
+from parking.models import IntakePosition, Quarantine, Rollup, TopicIncarnation
 from parking.search.index import catch_up
 from tests import alarm_story
 from tests.console import story
@@ -40,6 +40,43 @@ def test_a_row_says_what_waits_how_old_and_whose_it_is(scene):
     assert "3\u202fh 12\u202fm" in row
     assert "1 key stopped in 1 flow" in body
     assert "7 events wait" in body
+
+
+def reached(flow, *, partition=0, **log):
+    """What intake saw of a partition of the flow's parking topic at its last look."""
+    now = timezone.now()
+    topic = TopicIncarnation.objects.filter(name=flow.parking_topic).latest("pk")
+    TopicIncarnation.objects.filter(pk=topic.pk).update(retention_ms=log.pop("kept", 7 * DAY_MS))
+    known = {"next_offset": 10, "moved_at": now, "log_start": 0, "log_end": 10, "looked_at": now, "read_until": now}
+    IntakePosition.objects.update_or_create(topic=topic, partition=partition, defaults=known | log)
+
+
+DAY_MS = 86_400_000
+
+
+def test_a_row_says_what_intake_has_not_read_and_when_kafka_may_delete_it(scene):
+    cells = re.compile(r'data-label="Unread">(.*?)</td>.*data-label="Time to loss">(.*?)</td>', re.DOTALL)
+
+    def said():
+        return tuple(re.sub(r"<[^>]*>", "", cell).strip() for cell in cells.findall(row_of(page(scene), "disputes"))[0])
+
+    assert said() == ("—", "—")
+    reached(scene.disputes)
+    assert said() == ("0", "6\u202fd 23\u202fh")
+    reached(scene.disputes, partition=1, log_end=1_240, read_until=timezone.now() - timedelta(days=6))
+    assert said() == ("1\u202f230", "23\u202fh 59\u202fm")
+    assert "is-poison strong" in cells.findall(row_of(page(scene), "disputes"))[0][1]
+    reached(scene.disputes, kept=-1)
+    assert said() == ("1\u202f230", "never")
+    TopicIncarnation.objects.create(cluster=scene.disputes.cluster, name=scene.disputes.parking_topic, topic_id="new")
+    assert said() == ("—", "—")  # of the earlier life nothing can be read any more
+
+
+def test_a_flow_page_says_how_far_intake_is(scene):
+    reached(scene.disputes, log_end=13)
+    body = page(scene, address="/flows/disputes")
+    assert re.search(r'<dt>Unread</dt><dd>[^/]*>3</span>\s+<span class="quiet">in 1\s+partition', body)
+    assert "6\u202fd 23\u202fh" in body
 
 
 def test_flows_stand_by_trouble(scene):
