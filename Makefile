@@ -45,6 +45,9 @@ templates: setup
 dependencies: setup
 	$(VENV)/deptry .
 
+bench-intake: setup ## how fast intake is, on Apache Kafka and PostgreSQL; QUICK=1: a tenth of the records, under two minutes
+	@exec $(VENV)/python -m tests.benchmarks.intake $(if $(QUICK),--quick)
+
 bench-consumer: setup ## what the consumer kit costs per event, on Apache Kafka; QUICK=1: a tenth of the events
 	@exec $(VENV)/python -m tests.benchmarks.consumer
 
@@ -74,4 +77,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check lint types layers migrations templates dependencies bench-consumer mutants guarantees settings screenshots format lock clean
+.PHONY: help setup demo servers test check lint types layers migrations templates dependencies bench-intake bench-consumer mutants guarantees settings screenshots format lock clean
