@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from django.db import connection, transaction
 from django.utils import timezone
 
-TABLES = ("parking_parkedevent", "parking_eventpayload", "parking_eventsearch")
+SEARCH = "parking_eventsearch"
+TABLES = ("parking_parkedevent", "parking_eventpayload", SEARCH)
 AHEAD = 3
 LOCK = 0x51D1_0DA7
 
@@ -39,6 +40,7 @@ def _statement(table: str, day: date) -> str:
     return (
         f"CREATE TABLE IF NOT EXISTS {table}_{day:%Y%m%d} PARTITION OF {table} "
         f"FOR VALUES FROM ('{start.isoformat()}') TO ('{end.isoformat()}')"
+        f"{' PARTITION BY RANGE (id)' if table == SEARCH else ''}"  # see parking/search/segments.py
     )
 
 

@@ -19,14 +19,14 @@ def pack(fields: Iterable[bytes | None]) -> bytes:
 def unpack(packed: bytes) -> list[bytes | None]:
     """The fields that `pack` was given. Raises Malformed where a length leads nowhere."""
     fields: list[bytes | None] = []
-    at = 0
-    while at < len(packed):
-        if len(packed) - at < _LENGTH.size:
-            raise Malformed(f"byte {at}", "an 8-byte length", packed[at:])
-        (length,) = _LENGTH.unpack_from(packed, at)
-        at += _LENGTH.size
-        if length < -1 or length > len(packed) - at:
-            raise Malformed(f"byte {at}", "as many bytes as the length says", length)
-        fields.append(None if length == -1 else packed[at : at + length])
-        at += max(length, 0)
+    at, end, length_at = 0, len(packed), _LENGTH.unpack_from
+    while at + _LENGTH.size <= end:
+        (length,) = length_at(packed, at)
+        begin = at + _LENGTH.size
+        at = begin + length if length > 0 else begin
+        if at > end or length < -1:
+            raise Malformed(f"byte {begin}", "as many bytes as the length says", length)
+        fields.append(None if length == -1 else packed[begin:at])
+    if at < end:
+        raise Malformed(f"byte {at}", "an 8-byte length", packed[at:])
     return fields

@@ -28,7 +28,7 @@ def unpack(packed: bytes | memoryview) -> Headers:
     names, values = parts[::2], parts[1::2]
     if len(names) != len(values):
         raise Malformed("headers", "a value for each name", f"{len(names)} names, {len(values)} values")
-    return tuple((_unpacked_name(name), value) for name, value in zip(names, values, strict=True))
+    return tuple(zip(map(_unpacked_name, names), values, strict=True))
 
 
 def _name(name: str) -> bytes:
@@ -38,6 +38,7 @@ def _name(name: str) -> bytes:
 _short_name = lru_cache(maxsize=4096)(_name)  # the same names come with every record; long ones are not worth the room
 
 
+@lru_cache(maxsize=4096)
 def _unpacked_name(name: bytes | None) -> str:
     if name is None:
         raise Malformed("headers", "a name", None)

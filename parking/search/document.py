@@ -6,12 +6,14 @@ errors, header names and values, the record key where it is not the hold key, an
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from parking.record import Headers
-from parking.search.tokens import folded, words
+from parking.search.tokens import folded, found_by
+
+_Word = TypeVar("_Word")
 
 MOST_CHARACTERS = 64 * 1024
 """Of the text of one event that are read; the rest is not found, and `cut` says so."""
@@ -41,26 +43,38 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Words(Generic[_Word]):
     """Each word once, in the order of the texts. `all` holds the open ones too."""
 
-    open: list[str]
-    all: list[str]
+    open: Collection[_Word]
+    all: Collection[_Word]
     cut: bool
 
 
-def read(source: Source) -> Words:
+@dataclass(frozen=True, slots=True)
+class Making(Generic[_Word]):
+    """How words are made: `of_run` of what stands together (see `tokens`), `of_whole` of a text that is one word."""
+
+    of_run: Mapping[str, Iterable[_Word]]
+    of_whole: Callable[[str], _Word]
+
+
+def read(source: Source, making: Making[_Word]) -> Words[_Word]:
     """The words of one event."""
-    found = _open(source)
+    found = _open(source, making)
     texts, pairs, cut = _texts(source)
-    everything = {**found, **dict.fromkeys(pairs), **dict.fromkeys(words(texts))}
+    everything = found.copy()
+    everything.update(dict.fromkeys(map(making.of_whole, pairs)))
+    everything.update(dict.fromkeys(found_by(texts, making.of_run)))
     most = len(found) + MOST_WORDS
-    return Words(list(found), list(everything)[:most], cut or len(everything) > most)
+    if len(everything) > most:
+        return Words(found, list(everything)[:most], cut=True)
+    return Words(found, everything, cut)
 
 
-def least(source: Source) -> Words:
+def least(source: Source, making: Making[_Word]) -> Words[_Word]:
     """For an event whose words cannot be made: its id, and that the rest is missing."""
-    found = [folded(source.event_id)]
+    found = [making.of_whole(folded(source.event_id))]
     return Words(found, found, cut=True)
 
 
@@ -85,44 +99,42 @@ def key_text(key: bytes) -> str:
         return cut.hex() if key == cut else cut.decode("utf-8", "replace")
 
 
-def _open(source: Source) -> dict[str, None]:
-    texts = [*source.error_types, source.event_type]
+def _open(source: Source, making: Making[_Word]) -> dict[_Word, None]:
+    texts = [text[:LONGEST_ID] for text in (*source.error_types, source.event_type)]
     if source.key is not None:
-        texts.append(key_text(source.key))
+        texts.append(key_text(source.key)[:LONGEST_ID])
     if not any(source.event_id.startswith(f"{place}@") for place in source.places):
-        texts.append(source.event_id)
+        texts.append(source.event_id[:LONGEST_ID])
     whole = [source.event_id, *source.places]  # the numbers in coordinates are no words
-    return dict.fromkeys(
-        [*(folded(one) for one in whole), *(word for text in texts for word in words(text[:LONGEST_ID]))]
-    )
+    found = dict.fromkeys(map(making.of_whole, map(folded, whole)))
+    found.update(dict.fromkeys(found_by("\n".join(texts), making.of_run)))
+    return found
 
 
 def _texts(source: Source) -> tuple[str, list[str], bool]:
     """What may carry values as one text, the members that are found by their path, and whether anything was cut."""
-    paths = allowed(source.paths)
-    texts, pairs, left = [], [], MOST_CHARACTERS
-    for path, text in _values(source):
-        texts.append(text[:left])
-        left -= len(text) + 1
-        if paths and path in paths:
-            pairs.append(pair(path, text))
-        if left < 0:
-            return "\n".join(texts), pairs, True
-    return "\n".join(texts), pairs, source.value is not None and len(source.value) > LARGEST_JSON
-
-
-def _values(source: Source) -> Iterator[tuple[str, str]]:
-    """(path, text): redaction rules will stand here, before anything becomes a word."""
-    for text in (*source.messages, *_of_validation(source.validation_errors)):
-        yield "", text
+    texts = [*source.messages, *_of_validation(source.validation_errors)]
     if source.record_key is not None and source.record_key != source.key:
-        yield "", key_text(source.record_key)
-    for name, value in source.headers:
-        yield "", name
-        if value is not None:
-            yield "", _text(value)
+        texts.append(key_text(source.record_key))
+    texts += _of_headers(source.headers)
+    pairs = []
     if source.value is not None:
-        yield from leaves(source.value)
+        paths = allowed(source.paths)
+        for path, text in leaves(source.value, paths=bool(paths)):
+            texts.append(text)
+            if path in paths:
+                pairs.append(pair(path, text))
+    whole = "\n".join(texts)
+    cut = len(whole) > MOST_CHARACTERS or (source.value is not None and len(source.value) > LARGEST_JSON)
+    return whole[:MOST_CHARACTERS], pairs, cut
+
+
+def _of_headers(headers: Headers) -> Iterator[str]:
+    """Names and values; a stack trace is looked at and not searched, whoever writes it into a header."""
+    for name, value in headers:
+        yield name
+        if value is not None and not name.lower().endswith(("stacktrace", "stack_trace", "stack-trace")):
+            yield _text(value)
 
 
 def _of_validation(errors: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -138,10 +150,14 @@ class _Object(list[tuple[str, Any]]):
     """The members of a JSON object in their order, repeated names included."""
 
 
-def leaves(value: bytes) -> Iterator[tuple[str, str]]:
+def leaves(value: bytes, *, paths: bool) -> Iterator[tuple[str, str]]:
     """(path, text) of each scalar of a JSON value, numbers digit for digit, lists left out of the path; names have no
-    path. What is not JSON is one text.
+    path. What is not JSON is one text, and so is JSON without escapes where nobody asks for paths: what stands between
+    its marks are the same words.
     """
+    if not paths and b"\\" not in value:
+        yield "", _text(value)
+        return
     try:
         document = json.loads(
             _whole(value), object_pairs_hook=_Object, parse_int=str, parse_float=str, parse_constant=str

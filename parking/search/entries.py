@@ -1,31 +1,35 @@
 """Entries of the index: what the store holds of some events, made into words and written beside it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+import psycopg
 import structlog
 from django.db import connection
 
-from parking import headers
+from parking import dialects, headers
 from parking.malformed import Malformed
-from parking.models import Attempt, Flow
+from parking.models import Flow
 from parking.record import Headers
-from parking.search import document
-from parking.search.document import Source
+from parking.search import document, rows, segments
+from parking.search.document import Making, Source
 from parking.search.grammar import LONGEST_PREFIX
-from parking.search.tokens import hashes
+from parking.search.tokens import hashes, numbers
 
 log = structlog.get_logger("index")
 
 AT_ONCE = 200
 """Events whose payloads are in memory, the first 256 KiB of each."""
+AT_A_TIME = 50
+"""Rows that are handed over together."""
 
 SQL_STORED = f"""
-SELECT e.id, e.stored_at, e.flow_id, e.scrubbed_at IS NOT NULL AS scrubbed, p.event_id, p.event_type, p.error_type,
-    p.error_message, p.source_topic, p.source_partition, p.source_offset, p.parking_topic, p.parking_partition,
-    p.parking_offset, k.key AS hold_key, l.key AS record_key, l.headers,
+SELECT e.id, e.stored_at, e.flow_id, e.scrubbed_at IS NOT NULL AS scrubbed, p.dialect, p.event_id, p.event_type,
+    p.error_type, p.error_message, p.source_topic, p.source_partition, p.source_offset, p.parking_topic,
+    p.parking_partition, p.parking_offset, k.key AS hold_key, l.key AS record_key, l.headers,
     substring(l.value FROM 1 FOR {document.LARGEST_JSON + 1}) AS value
 FROM unnest(%s::bigint[]) AS wanted (id)
 JOIN parking_eventstate e USING (id)
@@ -34,6 +38,10 @@ LEFT JOIN parking_eventpayload l ON l.id = e.id AND l.stored_at = e.stored_at
 LEFT JOIN parking_quarantine q ON q.id = e.quarantine_id
 LEFT JOIN parking_holdkey k ON k.id = q.hold_key_id
 """  # noqa: S608 - a number of ours
+SQL_TRIES = """
+SELECT event_state_id, error_type, message, validation_errors FROM parking_attempt
+WHERE event_state_id = ANY(%s) ORDER BY event_state_id, id
+"""
 SQL_SCRUB = """
 UPDATE parking_eventsearch s SET words = s.open_words, cut = FALSE
 FROM (
@@ -49,9 +57,8 @@ UPDATE parking_eventstate SET scrubbed_at = NULL WHERE id = ANY(%s) AND scrubbed
 RETURNING flow_id, stored_at
 """
 SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut"
-SQL_COPY = "COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN"
-SQL_TIDY = """
-SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_search_words'::regclass
+SQL_COPY = """
+COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN (FORMAT BINARY)
 """
 SQL_COUNT = """
 INSERT INTO parking_indexedday AS d (flow_id, day, events, cut, scrubbed)
@@ -68,6 +75,7 @@ class Stored(NamedTuple):
     stored_at: datetime
     flow: int
     scrubbed: bool
+    dialect: str
     event_id: str
     event_type: str
     error_type: str
@@ -82,6 +90,15 @@ class Stored(NamedTuple):
     record_key: bytes | None
     headers: bytes | None
     value: bytes | None
+
+
+class Try(NamedTuple):
+    """One row of SQL_TRIES."""
+
+    event: int
+    error_type: str
+    message: str
+    validation_errors: list[dict[str, Any]]
 
 
 class Counts:
@@ -114,30 +131,35 @@ def write(*, new: Sequence[int], again: Sequence[int]) -> None:
     counts.store()
 
 
-def tidy() -> None:
-    """Sort in what the indexes have only noted down: every search would have to read it. PostgreSQL does so by itself
-    only when there is more of it.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(SQL_TIDY)
-
-
 def _copy(sources: Sequence[tuple[Stored, Source]], counts: Counts) -> None:
     """The database takes the rows in while the next ones are made."""
+    segments.make((stored.id, stored.stored_at) for stored, _ in sources)
     with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
-        for stored, source in sources:
-            words = _words(stored.id, source)
-            copying.write_row(_row(stored, words))
-            counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
+        copying.write(rows.BEGIN)
+        for at in range(0, len(sources), AT_A_TIME):
+            copying.write(b"".join([_entry(*one, counts) for one in sources[at : at + AT_A_TIME]]))
+        copying.write(rows.END)
 
 
-def _words(event: int, source: Source) -> document.Words:
+def _entry(stored: Stored, source: Source, counts: Counts) -> bytes:
+    words = _words(stored, source)
+    counts.add(stored.flow, stored.stored_at, 1, cut=words.cut, scrubbed=stored.scrubbed)
+    return _row(stored, words)
+
+
+def _words(stored: Stored, source: Source) -> document.Words[bytes]:
     """Words are derived: where they cannot be made, the event is indexed all the same, and the next ones with it."""
+    making = _making(stored.flow)
     try:
-        return document.read(source)
+        return document.read(source, making)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one event's
-        log.warning("the words of an event could not be read", id=event, reason=type(error).__name__)
-        return document.least(source)
+        log.warning("the words of an event could not be read", id=stored.id, reason=type(error).__name__)
+        return document.least(source, making)
+
+
+@cache
+def _making(flow: int) -> Making[bytes]:
+    return Making(numbers(flow), hashes(flow))
 
 
 def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
@@ -164,44 +186,43 @@ def _forget(ids: Sequence[int], counts: Counts) -> None:
 
 
 def _sources(ids: Sequence[int], paths: Mapping[int, object]) -> list[tuple[Stored, Source]]:
-    tries = _tries(ids)
-    with connection.cursor() as cursor:
-        cursor.execute(SQL_STORED, [list(ids)])
-        stored = map(Stored._make, cursor.fetchall())
-        return [(row, _source(row, tries.get(row.id, []), paths.get(row.flow, []))) for row in stored]
+    tries: dict[int, list[Try]] = defaultdict(list)
+    for tried in map(Try._make, _binary(SQL_TRIES, ids)):
+        tries[tried.event].append(tried)
+    stored = map(Stored._make, _binary(SQL_STORED, ids))
+    return [(row, _source(row, tries.get(row.id, ()), paths.get(row.flow, ()))) for row in stored]
 
 
-def _tries(ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    columns = ("event_state_id", "error_type", "message", "validation_errors")
-    for attempt in Attempt.objects.filter(event_state__in=ids).order_by("event_state_id", "id").values(*columns):
-        found[attempt["event_state_id"]].append(attempt)
-    return found
+def _binary(sql: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Rows in PostgreSQL's binary format, which Django's own cursors do not ask for: bytes are not written out as text
+    and read again.
+    """
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        return cursor.execute(sql, [list(ids)], binary=True).fetchall()
 
 
-def _source(row: Stored, tries: Sequence[dict[str, Any]], paths: object) -> Source:
-    open_only = Source(
+def _source(row: Stored, tries: Sequence[Try], paths: object) -> Source:
+    payload = {} if row.scrubbed else _payload(row, tries)
+    return Source(
         event_id=row.event_id,
         key=row.hold_key,
         places=list(_places(row)),
         event_type=row.event_type,
-        error_types=_unique(row.error_type, tries, "error_type"),
-    )
-    if row.scrubbed:
-        return open_only
-    return Source(
-        open_only.event_id,
-        open_only.key,
-        open_only.places,
-        open_only.event_type,
-        open_only.error_types,
-        messages=_unique(row.error_message, tries, "message"),
-        validation_errors=[error for tried in tries for error in tried["validation_errors"]],
-        record_key=row.record_key,
-        headers=_headers(row.headers),
-        value=row.value,
+        error_types=_unique(row.error_type, *(tried.error_type for tried in tries)),
+        **payload,
         paths=paths,
     )
+
+
+def _payload(row: Stored, tries: Sequence[Try]) -> dict[str, Any]:
+    return {
+        "messages": _unique(row.error_message, *(tried.message for tried in tries)),
+        "validation_errors": [error for tried in tries for error in tried.validation_errors],
+        "record_key": row.record_key,
+        "headers": _headers(row),
+        "value": row.value,
+    }
 
 
 def _places(row: Stored) -> Iterator[str]:
@@ -210,23 +231,32 @@ def _places(row: Stored) -> Iterator[str]:
     yield f"{row.parking_topic}/{row.parking_partition}/{row.parking_offset}"
 
 
-def _unique(first: str, tries: Sequence[dict[str, Any]], name: str) -> list[str]:
-    return list(dict.fromkeys(text for text in (first, *(tried[name] for tried in tries)) if text))
+def _unique(*texts: str) -> Collection[str]:
+    return dict.fromkeys(filter(None, texts))
 
 
-def _headers(packed: bytes | None) -> Headers:
+def _headers(row: Stored) -> Headers:
+    """The event's own: what a producer said of the failure is in the error type and message already."""
     try:
-        return headers.unpack(packed or b"")
+        found = headers.unpack(row.headers or b"")
     except Malformed:
         return ()
+    return tuple(header for header in found if not _of_failure(row.dialect, header[0]))
 
 
-def _row(stored: Stored, words: document.Words) -> tuple[Any, ...]:
-    key = (stored.hold_key or b"")[:LONGEST_PREFIX]
-    arrays = (_array(stored.flow, words.open), _array(stored.flow, words.all))
-    return (stored.id, stored.stored_at, stored.flow, stored.event_id, key, *arrays, words.cut)
+@lru_cache(maxsize=4096)
+def _of_failure(dialect: str, name: str) -> bool:
+    return dialects.added(dialect, name)
 
 
-def _array(flow: int, words: Iterable[str]) -> str:
-    """As PostgreSQL writes it: much faster than an adapted list."""
-    return "{" + ",".join(map(hashes(flow).__getitem__, words)) + "}"
+def _row(stored: Stored, words: document.Words[bytes]) -> bytes:
+    return rows.row(
+        rows.bigint(stored.id),
+        rows.timestamp(stored.stored_at),
+        rows.bigint(stored.flow),
+        stored.event_id.encode(),
+        (stored.hold_key or b"")[:LONGEST_PREFIX],
+        rows.bigints(words.open),
+        rows.bigints(words.all),
+        rows.boolean(words.cut),
+    )

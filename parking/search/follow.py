@@ -7,7 +7,7 @@ import structlog
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from parking.beat import beat
-from parking.search import entries, position
+from parking.search import position
 from parking.search.index import batch
 from parking.trouble import Troubles, of_database
 
@@ -17,7 +17,6 @@ PROCESS = "index"
 LOOK_EVERY = 0.5
 """Seconds between two looks for new events when there are none."""
 BEAT_EVERY = 5.0
-TIDY_EVERY = 10.0
 
 
 class Follow:
@@ -27,7 +26,7 @@ class Follow:
         self.stop = threading.Event()
         self.indexed = 0
         self._troubles = Troubles("index")
-        self._beaten = self._tidied = 0.0
+        self._beaten = 0.0
 
     def run(self) -> None:
         """Until `stop` is set."""
@@ -43,11 +42,9 @@ class Follow:
             self._beat()
             to = position.final()
             self._troubles.is_over("the store")
-            before = self.indexed
             while not self.stop.is_set() and (indexed := batch(to)) is not None:
                 self.indexed += indexed
                 self._beat()
-            self._tidy(new=self.indexed > before)
         except position.Writing as waits:
             self._troubles.is_so("the store", str(waits))
         except (OperationalError, InterfaceError, ProgrammingError) as error:
@@ -55,12 +52,6 @@ class Follow:
             connection.close()
         else:
             self._troubles.is_over("the database")
-
-    def _tidy(self, *, new: bool) -> None:
-        """Scrubbing leaves something to tidy, too."""
-        if new or time.monotonic() - self._tidied > TIDY_EVERY:
-            entries.tidy()
-            self._tidied = time.monotonic()
 
     def _beat(self) -> None:
         if time.monotonic() - self._beaten > BEAT_EVERY:

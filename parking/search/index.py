@@ -7,7 +7,7 @@ indexed anew. Any number of processes may run; the lock on the position lets one
 from django.db import connection, transaction
 
 from parking.models import IndexPosition
-from parking.search import entries, position
+from parking.search import entries, position, segments
 from parking.search.position import Ids
 
 BATCH = 2000
@@ -23,7 +23,6 @@ def catch_up(*, size: int = BATCH, seconds: float = 5.0) -> int:
     done = 0
     while (indexed := batch(to, size=size)) is not None:
         done += indexed
-    entries.tidy()
     return done
 
 
@@ -39,6 +38,8 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
         new = _ids(SQL_NEW, at.event_id, to.event, size)
         event = new[-1] if len(new) == size else max(at.event_id, to.event)
         entries.write(new=new, again=tried)
+        if event // segments.SPAN > at.event_id // segments.SPAN:
+            segments.sort(before=event)
         moved = _move(at, Ids(event, attempt))
     return len(new) + len(tried) if moved else None
 

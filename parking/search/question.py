@@ -40,12 +40,16 @@ def _of_flow(query: Query, scope: Scope) -> Condition:
     words = [word for term in query.terms if not term.begins for word in _words(term, scope)]
     parts = [_begins(term.text, scope.flow) for term in query.terms if term.begins]
     if words:
-        parts.append(Condition(f"{column} @> %s::bigint[]", [[int(hashes(scope.flow)[word]) for word in words]]))
+        parts.append(Condition(f"{column} @> %s::bigint[]", [_numbers(scope.flow, words)]))
     wanted = [_all(parts)] if parts else []
     alone = query.alone
     if alone and not query.terms[0].begins and len(alone.encode()) <= LONGEST_PREFIX:
         wanted.append(_begins(alone, scope.flow))
     return _any(wanted)
+
+
+def _numbers(flow: int, words: Iterable[str]) -> list[int]:
+    return [int.from_bytes(number, "big", signed=True) for number in map(hashes(flow), words)]
 
 
 def _words(term: Term, scope: Scope) -> list[str]:

@@ -9,10 +9,10 @@ words (Chinese, Japanese, Korean, Thai, …) are found by characters and pairs o
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from itertools import chain
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 _V = TypeVar("_V")
 
@@ -43,7 +43,12 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """Everything by which the text is found, in its order, repeats included."""
-    return chain.from_iterable(map(_RUNS.__getitem__, _RUN.findall(folded(text))))
+    return found_by(text, WORDS)
+
+
+def found_by(text: str, of_run: Mapping[str, Iterable[_V]]) -> Iterator[_V]:
+    """What `of_run` (`WORDS`, or `numbers` of a flow) has for each run of the text, in its order, repeats included."""
+    return chain.from_iterable(map(of_run.__getitem__, _RUN.findall(folded(text))))
 
 
 def sought(text: str) -> list[str]:
@@ -53,47 +58,71 @@ def sought(text: str) -> list[str]:
     return list(dict.fromkeys(found or (symbol for run in runs for symbol in _SYMBOL.findall(run))))
 
 
-@lru_cache(maxsize=16)
-def hashes(flow: int) -> Mapping[str, str]:
-    """Word → one signed 64-bit number of the flow, in decimal digits, as PostgreSQL reads it: BLAKE2b-64 salted with
-    the flow's id. It is stored: it must not change.
+def hashes(flow: int) -> Callable[[str], bytes]:
+    """Word → one signed 64-bit number of the flow, big-endian: BLAKE2b-64 salted with the flow's id. It is stored: it
+    must not change.
     """
-    return _Remembered(partial(_hash, flow.to_bytes(8, "big")))
+    return partial(_hash, hashlib.blake2b(digest_size=8, salt=flow.to_bytes(8, "big")))
+
+
+@cache
+def numbers(flow: int) -> Mapping[str, tuple[bytes, ...]]:
+    """Run → the hashes of everything by which it is found."""
+    hashed = hashes(flow)
+    return _Remembered(lambda run: tuple(map(hashed, _found_by(run))))
 
 
 class _Remembered(dict[str, _V]):
-    """Makes what is asked for, and remembers what is short: most words come again and again."""
+    """Makes what is asked for, and remembers what is short: most words come again and again.
+
+    What came since the last rotation is here, what came before in `_before`; all that remember share one bound, so
+    that many flows cost no more memory than one.
+    """
+
+    _room = _REMEMBERED
+    _all: ClassVar[list["_Remembered[Any]"]] = []
 
     def __init__(self, make: Callable[[str], _V]) -> None:
         self._make = make
+        self._before: dict[str, _V] = {}
+        self._all.append(self)
 
     def __missing__(self, text: str) -> _V:
-        made = self._make(text)
+        made = self._before.get(text)
+        if made is None:
+            made = self._make(text)
         if len(text) <= _SHORT:
-            if len(self) >= _REMEMBERED:
-                self.clear()
+            self._make_room()
             self[text] = made
         return made
 
+    def _make_room(self) -> None:
+        _Remembered._room -= 1
+        if _Remembered._room < 0:
+            _Remembered._room = _REMEMBERED
+            for one in self._all:
+                one._before = dict(one)
+                one.clear()
 
-def _hash(flow: bytes, word: str) -> str:
-    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, salt=flow).digest()
-    return str(int.from_bytes(digest, "big", signed=True))
+
+def _hash(salted: "hashlib.blake2b", word: str) -> bytes:
+    hashed = salted.copy()
+    hashed.update(word.encode("utf-8", "surrogatepass"))
+    return hashed.digest()
 
 
 def _found_by(run: str) -> tuple[str, ...]:
-    if run.isalnum() and run.isascii():
+    ascii_only = run.isascii()
+    if ascii_only and run.isalnum():
         return (run,)
-    return tuple(word for word in dict.fromkeys((*_parts(run), *_SYMBOL.findall(run))) if word)
-
-
-def _parts(run: str) -> Iterator[str]:
-    parts = _WORD.findall(run)
-    for part in parts:
-        yield from _in_scripts(part)
-    if parts and not _HAS_UNSPACED.search(run):
-        yield run.strip(_EDGE)
-        yield from (piece.strip(_EDGE) for piece in _PIECE.split(run))
+    found = _WORD.findall(run)
+    if not ascii_only and _HAS_UNSPACED.search(run):
+        found = list(chain.from_iterable(map(_in_scripts, found)))
+    elif found:
+        found.append(run.strip(_EDGE))
+        if _PIECE.search(run):
+            found += (piece.strip(_EDGE) for piece in _PIECE.split(run))
+    return tuple(filter(None, dict.fromkeys((*found, *_SYMBOL.findall(run)))))
 
 
 def _in_scripts(part: str) -> Iterator[str]:
@@ -125,4 +154,5 @@ def _longest(stretch: str) -> list[str]:
     return (_pairs(stretch) or [stretch]) if _HAS_UNSPACED.match(stretch) else [stretch]
 
 
-_RUNS = _Remembered(_found_by)
+WORDS: Mapping[str, tuple[str, ...]] = _Remembered(_found_by)
+"""Run → everything by which it is found."""

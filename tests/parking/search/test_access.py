@@ -72,9 +72,9 @@ def test_the_words_of_others_are_not_even_asked_for(two):
         two.ask(SECRET, visible=["dev", "devops"], readable=["dev"])
     asked = " ".join(query["sql"] for query in queries if "parking_eventsearch" in query["sql"])
     dev, devops = two.flow("dev").pk, two.flow("devops").pk
-    assert f"words @> '{{{hashes(dev)[SECRET]}}}'" in asked
-    assert f"open_words @> '{{{hashes(devops)[SECRET]}}}'" in asked
-    assert f" words @> '{{{hashes(devops)[SECRET]}}}'" not in asked
+    assert f"words @> '{{{number(dev)}}}'" in asked
+    assert f"open_words @> '{{{number(devops)}}}'" in asked
+    assert f" words @> '{{{number(devops)}}}'" not in asked
 
 
 def test_what_is_behind_counts_only_ones_own(two):
@@ -82,3 +82,8 @@ def test_what_is_behind_counts_only_ones_own(two):
     assert two.ask("x", visible=["dev"]).behind == 0
     assert two.ask("x", visible=["devops"]).behind == 1
     assert Flow.objects.count() == 2
+
+
+def number(flow: int) -> int:
+    """What SECRET is in the index of the flow."""
+    return int.from_bytes(hashes(flow)(SECRET), "big", signed=True)

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from parking.models import Beat, EventSearch, EventState, IndexedDay, IndexPosition
-from parking.search import document, entries, follow, position
+from parking.search import document, follow, position, segments
 from tests.parking.intake.conftest import attempt
 
 
@@ -101,14 +101,25 @@ def test_a_writer_that_does_not_end_is_reported_and_waited_for(shelf, monkeypatc
     assert one.indexed == 1
 
 
-def test_nothing_is_left_that_every_search_would_have_to_read(shelf):
-    """An index of words notes new ones down before it sorts them in; after indexing there are none of those."""
-    for number in range(30):
-        shelf.park(f"e-{number}", key=f"k{number}".encode())
-    shelf.index()
+def indexed_segments():
     with connection.cursor() as cursor:
-        cursor.execute(entries.SQL_TIDY)
-        assert {pages for (pages,) in cursor.fetchall()} == {0}
+        cursor.execute("SELECT tablename FROM pg_indexes WHERE indexdef LIKE '%USING gin%words%' ORDER BY 1")
+        return [name for (name,) in cursor.fetchall()]
+
+
+def test_words_are_sorted_in_when_the_ids_have_left_a_segment(shelf, monkeypatch):
+    """And what is in it is found before and after, across its border, with what comes late."""
+    shelf.park("e-0", key=b"k0")
+    first = EventState.objects.latest("pk").pk
+    monkeypatch.setattr(segments, "SPAN", first + 3)  # two more ids in the segment of the first
+    for number in range(1, 6):
+        shelf.park(f"e-{number}", key=f"k{number}".encode(), value=b'"everywhere"')
+        shelf.index()
+        assert len(shelf.found("everywhere")) == number
+        assert len(indexed_segments()) == (number >= 3)
+    shelf.index()
+    assert shelf.found("everywhere")[0] == "e-5"
+    assert shelf.found("e-0") == ["e-0"]
 
 
 def test_an_event_whose_words_cannot_be_made_stops_nobody(shelf, monkeypatch, caplog):
@@ -117,10 +128,10 @@ def test_an_event_whose_words_cannot_be_made_stops_nobody(shelf, monkeypatch, ca
     shelf.park("e-2", key=b"k2", value=b'"fine"')
     leaves = document.leaves
 
-    def trap(value):
+    def trap(value, **options):
         if b"trap" in value:
             raise MemoryError
-        return leaves(value)
+        return leaves(value, **options)
 
     monkeypatch.setattr(document, "leaves", trap)
     assert shelf.index() == 2

@@ -1,0 +1,43 @@
+"""Rows as PostgreSQL reads them in a binary COPY (PostgreSQL, COPY, "Binary Format"): nothing has to be parsed there.
+
+Each value is what its type's `send` function writes; no value is null.
+"""
+
+import struct
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+
+BEGIN = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+END = b"\xff\xff"
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_BIGINT = 20
+"""The type's OID, which arrays carry."""
+_LENGTH = struct.Struct("!i")
+_FIELDS = struct.Struct("!h")
+_ARRAY = struct.Struct("!5i")
+_NO_ELEMENTS = struct.pack("!3i", 0, 0, _BIGINT)
+_ELEMENT = struct.pack("!i", 8)
+
+bigint = struct.Struct("!q").pack
+boolean = struct.Struct("!?").pack
+
+
+def timestamp(at: datetime) -> bytes:
+    """Microseconds since 2000."""
+    return bigint((at - _EPOCH) // _MICROSECOND)
+
+
+def bigints(numbers: Collection[bytes]) -> bytes:
+    """A `bigint[]` of numbers that are 8 bytes each already."""
+    if not numbers:
+        return _NO_ELEMENTS
+    return _ARRAY.pack(1, 0, _BIGINT, len(numbers), 1) + _ELEMENT + _ELEMENT.join(numbers)
+
+
+def row(*values: bytes) -> bytes:
+    """One row of these values."""
+    return _FIELDS.pack(len(values)) + b"".join(
+        [part for value in values for part in (_LENGTH.pack(len(value)), value)]
+    )

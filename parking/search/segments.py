@@ -1,0 +1,55 @@
+"""The segments of the index: pieces of a day's entries by their event's id, so that words are sorted in all at once.
+
+PostgreSQL takes a word of an event into its index of words (GIN) in about a microsecond, and each event has a hundred;
+building that index over rows that are there costs a third. So new entries go to a segment without one, where a search
+reads row by row, and when the ids have left a segment behind, its index is built. All days together have at most one
+segment's worth of entries without an index.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+
+from django.db import connection
+
+SPAN = 32_768
+"""Ids of one segment: about a second to build, and some 20 ms to read."""
+
+SQL_MISSING = "SELECT name FROM unnest(%s::text[]) AS wanted (name) WHERE to_regclass(name) IS NULL"
+SQL_UNSORTED = r"""
+SELECT relname FROM pg_class
+WHERE relname LIKE 'parking\_eventsearch\_%%' AND relkind = 'r' AND pg_table_is_visible(oid)
+  AND substring(relname FROM '^parking_eventsearch_\d{8}_(\d+)$')::bigint < %s
+  AND to_regclass(relname || '_words') IS NULL
+ORDER BY 1
+"""
+# Words that come later (a late attempt) go in at once: what is only noted down, every search would have to read.
+SQL_SORT = """
+SET LOCAL max_parallel_maintenance_workers = 0;
+CREATE INDEX {segment}_words ON {segment} USING gin (open_words, words) WITH (fastupdate = off)
+"""
+SQL_MAKE = """
+CREATE TABLE {segment} (LIKE {day} INCLUDING ALL);
+ALTER TABLE {day} ATTACH PARTITION {segment} FOR VALUES FROM ({first}) TO ({end})
+"""
+
+
+def make(entries: Iterable[tuple[int, datetime]]) -> None:
+    """The segments that these events (id, stored at) go to, where they are missing, in the index's transaction."""
+    wanted = {_name(at.astimezone(UTC).date(), event // SPAN): event // SPAN for event, at in entries}
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_MISSING, [list(wanted)])
+        for (segment,) in cursor.fetchall():
+            first, day = wanted[segment] * SPAN, segment.rpartition("_")[0]
+            cursor.execute(SQL_MAKE.format(segment=segment, day=day, first=first, end=first + SPAN))
+
+
+def sort(before: int) -> None:
+    """Builds the index of every segment that the index has left behind when it is at the id `before`."""
+    with connection.cursor() as cursor:
+        cursor.execute(SQL_UNSORTED, [before // SPAN])
+        for (segment,) in cursor.fetchall():
+            cursor.execute(SQL_SORT.format(segment=segment))
+
+
+def _name(day: date, number: int) -> str:
+    return f"parking_eventsearch_{day:%Y%m%d}_{number}"
