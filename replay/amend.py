@@ -16,6 +16,7 @@ from parking.errors import Conflict, Refused
 from parking.event_id import event_id
 from parking.fingerprint import fingerprint
 from parking.models import Amendment, Decision, EventPayload, EventState, Flow
+from parking.moment import said
 from parking.reason import required
 from parking.record import Headers, Record
 from replay import decide
@@ -141,7 +142,7 @@ def _next_version(event: EventState, seen_version: int) -> int:
     version = newest.version if newest else 1
     if newest and version != seen_version:
         raise Conflict(
-            f"{newest.actor_name} wrote version {version} at {newest.at:%Y-%m-%d %H:%M:%S}; you started from version "
+            f"{newest.actor_name} wrote version {version} at {said(newest.at)}; you started from version "
             f"{seen_version}. Nothing of yours is lost: compare, then save it on top of version {version}.",
             who=newest.actor_name,
             at=newest.at,

@@ -11,6 +11,7 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Quarantine
+from parking.moment import said
 from parking.reason import required
 from replay import plan, states, targets, tasks
 from replay.models import Replay
@@ -68,14 +69,14 @@ def _waiting(replay_id: int) -> Replay:
     if replay.state != Replay.State.REQUESTED:
         raise Conflict(_decided(replay))
     if replay.expires_at <= timezone.now():
-        raise Refused(f"The request expired at {replay.expires_at:%Y-%m-%d %H:%M:%S}: ask for the replay again.")
+        raise Refused(f"The request expired at {said(replay.expires_at)}: ask for the replay again.")
     return replay
 
 
 def _decided(replay: Replay) -> str:
     at = replay.decided_at or replay.finished_at
     who = f" by {replay.decided_by_name}" if replay.decided_by_name else ""
-    when = f" at {at:%Y-%m-%d %H:%M:%S}" if at else ""
+    when = f" at {said(at)}" if at else ""
     return f"Replay {replay.pk} no longer waits for approval: it is {replay.state}, decided{who}{when}."
 
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict
+from parking.moment import said
 from parking.reason import required
 from replay import states, tasks
 from replay.models import Replay
@@ -44,5 +45,5 @@ def _move(replay: Replay) -> None:
         else:
             states.move(row, "cancelled", moves=states.REPLAY, finished_at=timezone.now())
     except states.ImpossibleMove:
-        at = f" since {replay.finished_at:%Y-%m-%d %H:%M:%S}" if replay.finished_at else ""
+        at = f" since {said(replay.finished_at)}" if replay.finished_at else ""
         raise Conflict(f"Replay {replay.pk} is {replay.state}{at}: there is nothing to cancel.") from None

@@ -9,6 +9,7 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Amendment, Decision, EventState, Quarantine
+from parking.moment import said
 from parking.reason import optional, required
 from replay.models import Step
 from replay.plan import decision_of
@@ -61,9 +62,7 @@ def undecided_until_commit(event_state_id: int) -> EventState:
     events = EventState.objects.select_related("event", "decision", "flow", "quarantine")
     event = events.get(pk=event_state_id)
     if event.state != EventState.State.PARKED:
-        raise Refused(
-            f"The event was {event.state} at {event.settled_at:%Y-%m-%d %H:%M:%S}: nothing is left to decide."
-        )
+        raise Refused(f"The event was {event.state} at {said(event.settled_at)}: nothing is left to decide.")
     _not_frozen(event)
     return event
 
@@ -108,7 +107,7 @@ def _seen(event: EventState, seen_decision_at: datetime | None) -> None:
     decision = decision_of(event)
     if decision and decision.at != seen_decision_at:
         raise Conflict(
-            f"{decision.actor_name} decided {decision.action} at {decision.at:%Y-%m-%d %H:%M:%S}, after this page was "
+            f"{decision.actor_name} decided {decision.action} at {said(decision.at)}, after this page was "
             "shown: look at it, then decide again if you still want to.",
             who=decision.actor_name,
             at=decision.at,
@@ -119,9 +118,7 @@ def _seen(event: EventState, seen_decision_at: datetime | None) -> None:
 def _still_there(event: EventState, action: str) -> None:
     """Refuse to send bytes that retention has removed; the event came back after it was settled and scrubbed."""
     if event.scrubbed_at and action != Decision.Action.SKIP:
-        raise Refused(
-            f"Retention removed the event's bytes at {event.scrubbed_at:%Y-%m-%d %H:%M:%S}: it can only be skipped."
-        )
+        raise Refused(f"Retention removed the event's bytes at {said(event.scrubbed_at)}: it can only be skipped.")
 
 
 def _amendment(event: EventState, action: str, amendment_id: int | None) -> Amendment | None:

@@ -9,6 +9,7 @@ from parking import journal
 from parking.actor import Actor
 from parking.errors import Conflict, Refused
 from parking.models import Quarantine
+from parking.moment import said
 from parking.reason import required
 from replay import plan, targets
 from replay.models import Replay, Step
@@ -49,12 +50,12 @@ def _plan(quarantine: Quarantine, follow: str, repair: bool) -> plan.Plan:
 
 def _free(quarantine: Quarantine) -> None:
     if quarantine.state == Quarantine.State.RELEASED:
-        raise Refused(f"The key was released at {quarantine.released_at:%Y-%m-%d %H:%M:%S}: nothing is left to replay.")
+        raise Refused(f"The key was released at {said(quarantine.released_at)}: nothing is left to replay.")
     living = quarantine.replays.exclude(state__in=TERMINAL).first()
     if living:
         raise Conflict(
             f"Replay {living.pk} of this key is {living.state}: {living.requested_by_name} asked for it at "
-            f"{living.requested_at:%Y-%m-%d %H:%M:%S}. One key has one replay at a time."
+            f"{said(living.requested_at)}. One key has one replay at a time."
         )
 
 

@@ -1,8 +1,11 @@
 """What an owner changes of a flow: alarm rules, hooks, retention. Each change has a reason and is journalled."""
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 from django.contrib import messages
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
@@ -12,117 +15,104 @@ from console.notifications import hooks
 from console.pages import flow, found
 from parking.alarms.rules import change_rule
 from parking.errors import Refused
-from parking.models import Flow
+from parking.models import AlarmRule, Flow, Hook
 from parking.retention.change import change_retention
 
-
-@require_POST
-def rule(request: HttpRequest, pk: int) -> HttpResponse:
-    row = found.rule(request, pk, Permission.SETTINGS)
-
-    def change() -> str:
-        change_rule(
-            rule_id=row.pk,
-            threshold=_number(request, "threshold"),
-            for_seconds=_number(request, "for_seconds"),
-            resolve_at=_number(request, "resolve_at"),
-            resolve_for_seconds=_number(request, "resolve_for_seconds"),
-            severity=request.POST.get("severity", ""),
-            enabled="enabled" in request.POST,
-            actor=found.actor(request.user),
-            reason=_text(request, "reason"),
-        )
-        return f"The alarm for the {row.measure} was changed."
-
-    return _change(request, f"rule-{pk}", change)
+Row = TypeVar("Row", bound=Model)
+View = Callable[..., HttpResponse]
 
 
-@require_POST
-def retention(request: HttpRequest, name: str) -> HttpResponse:
-    row = found.flow(request, name, Permission.SETTINGS)
+def changes(find: Callable[[HttpRequest, Any, Permission], Row], form: str) -> Callable[..., View]:
+    """A post that changes the row that `find` finds by what the address names, and says in one sentence what it did.
 
-    def change() -> str:
-        kept = change_retention(
-            flow_id=row.pk,
-            payload_days=_number(request, "payload_days"),
-            metadata_days=_number(request, "metadata_days"),
-            actor=found.actor(request.user),
-            reason=_text(request, "reason"),
-        )
-        return f"Payloads are kept for {kept.payload_days} days after settling, the rest for {kept.metadata_days}."
+    It leads back to the flow's page. Where the change is refused, that page says why and keeps `form` open.
+    """
 
-    return _change(request, "retention", change, row)
+    def decorate(change: Callable[[HttpRequest, Row], str]) -> View:
+        @require_POST
+        @wraps(change)
+        def view(request: HttpRequest, **address: str | int) -> HttpResponse:
+            (named,) = address.values()
+            row = find(request, named, Permission.SETTINGS)
+            shown = row if isinstance(row, Flow) else found.flow(request, request.POST.get("flow", ""))
+            try:
+                messages.success(request, change(request, row))
+            except Refused as refused:
+                return flow.show(request, shown, refused=str(refused), form=form.format(named), status=422)
+            return redirect("flow", name=shown.name)
 
+        return view
 
-@require_POST
-def add_hook(request: HttpRequest, name: str) -> HttpResponse:
-    row = found.flow(request, name, Permission.SETTINGS)
-
-    def change() -> str:
-        hook = hooks.add_hook(
-            team=row.team,
-            flow=row if request.POST.get("hears") != "team" else None,
-            name=_text(request, "name"),
-            kind=_text(request, "kind"),
-            address=_text(request, "address"),
-            fallback="fallback" in request.POST,
-            actor=found.actor(request.user),
-            reason=_text(request, "reason"),
-        )
-        return f"{hook} was added. Send it a test before it is needed."
-
-    return _change(request, "hook-new", change, row)
+    return decorate
 
 
-@require_POST
-def hook(request: HttpRequest, pk: int) -> HttpResponse:
-    row = found.hook(request, pk, Permission.SETTINGS)
-
-    def change() -> str:
-        changed = hooks.change_hook(
-            hook_id=row.pk,
-            name=_text(request, "name"),
-            address=_text(request, "address"),
-            fallback="fallback" in request.POST,
-            enabled="enabled" in request.POST,
-            actor=found.actor(request.user),
-            reason=_text(request, "reason"),
-        )
-        return f"{changed} was changed."
-
-    return _change(request, f"hook-{pk}", change)
+@changes(found.rule, "rule-{}")
+def rule(request: HttpRequest, row: AlarmRule) -> str:
+    change_rule(
+        rule_id=row.pk,
+        threshold=_number(request, "threshold"),
+        for_seconds=_number(request, "for_seconds"),
+        resolve_at=_number(request, "resolve_at"),
+        resolve_for_seconds=_number(request, "resolve_for_seconds"),
+        severity=request.POST.get("severity", ""),
+        enabled="enabled" in request.POST,
+        actor=found.actor(request.user),
+        reason=_text(request, "reason"),
+    )
+    return f"The alarm for the {row.measure} was changed."
 
 
-@require_POST
-def hook_secret(request: HttpRequest, pk: int) -> HttpResponse:
-    row = found.hook(request, pk, Permission.SETTINGS)
-
-    def change() -> str:
-        hooks.renew_secret(hook_id=row.pk, actor=found.actor(request.user), reason=_text(request, "reason"))
-        return f"{row} signs with a new secret, and with the old one too until the next renewal."
-
-    return _change(request, f"hook-{pk}", change)
-
-
-@require_POST
-def hook_test(request: HttpRequest, pk: int) -> HttpResponse:
-    row = found.hook(request, pk, Permission.SETTINGS)
-
-    def change() -> str:
-        hooks.send_test(hook_id=row.pk, actor=found.actor(request.user))
-        return f"A test goes to {row}. Its answer appears beside it in a moment."
-
-    return _change(request, f"hook-{pk}", change)
+@changes(found.flow, "retention")
+def retention(request: HttpRequest, row: Flow) -> str:
+    kept = change_retention(
+        flow_id=row.pk,
+        payload_days=_number(request, "payload_days"),
+        metadata_days=_number(request, "metadata_days"),
+        actor=found.actor(request.user),
+        reason=_text(request, "reason"),
+    )
+    return f"Payloads are kept for {kept.payload_days} days after settling, the rest for {kept.metadata_days}."
 
 
-def _change(request: HttpRequest, form: str, change: Callable[[], str], row: Flow | None = None) -> HttpResponse:
-    """Make the change and go back to the flow's page, or show there why it was not made."""
-    shown = row or found.flow(request, request.POST.get("flow", ""))
-    try:
-        messages.success(request, change())
-    except Refused as refused:
-        return flow.show(request, shown, refused=str(refused), form=form, status=422)
-    return redirect("flow", name=shown.name)
+@changes(found.flow, "hook-new")
+def add_hook(request: HttpRequest, row: Flow) -> str:
+    hook = hooks.add_hook(
+        team=row.team,
+        flow=row if request.POST.get("hears") != "team" else None,
+        name=_text(request, "name"),
+        kind=_text(request, "kind"),
+        address=_text(request, "address"),
+        fallback="fallback" in request.POST,
+        actor=found.actor(request.user),
+        reason=_text(request, "reason"),
+    )
+    return f"{hook} was added. Send it a test before it is needed."
+
+
+@changes(found.hook, "hook-{}")
+def hook(request: HttpRequest, row: Hook) -> str:
+    changed = hooks.change_hook(
+        hook_id=row.pk,
+        name=_text(request, "name"),
+        address=_text(request, "address"),
+        fallback="fallback" in request.POST,
+        enabled="enabled" in request.POST,
+        actor=found.actor(request.user),
+        reason=_text(request, "reason"),
+    )
+    return f"{changed} was changed."
+
+
+@changes(found.hook, "hook-{}")
+def hook_secret(request: HttpRequest, row: Hook) -> str:
+    hooks.renew_secret(hook_id=row.pk, actor=found.actor(request.user), reason=_text(request, "reason"))
+    return f"{row} signs with a new secret, and with the old one too until the next renewal."
+
+
+@changes(found.hook, "hook-{}")
+def hook_test(request: HttpRequest, row: Hook) -> str:
+    hooks.send_test(hook_id=row.pk, actor=found.actor(request.user))
+    return f"A test goes to {row}. Its answer appears beside it in a moment."
 
 
 def _text(request: HttpRequest, name: str) -> str:

@@ -93,8 +93,8 @@ NO_GATE = (
     "It keeps its event id: if the original took effect anywhere, only the consumer itself can tell and refuse it."
 )
 SAME_KEY = (
-    "The effect key stays the same: if the original took effect anywhere, the consumer answers “conflict” and the "
-    "replay stops."
+    "The effect key stays the same: if the original took effect after all, the consumer says so instead of applying "
+    "this, the step is a conflict and the replay stops."
 )
 
 

@@ -8,6 +8,7 @@ from parking.actor import Actor
 from parking.alarms import announce
 from parking.errors import Conflict
 from parking.models import Delivery, Incident
+from parking.moment import said
 from parking.reason import optional
 
 
@@ -47,13 +48,13 @@ def acknowledge(*, incident_id: int, actor: Actor, reason: str = "") -> Incident
 def _somebody_was_faster(incident: Incident) -> Conflict:
     if incident.state == Incident.State.RESOLVED:
         return Conflict(
-            f"It is resolved since {incident.resolved_at:%Y-%m-%d %H:%M:%S} UTC: {incident.resolution}.",
+            f"It is resolved since {said(incident.resolved_at)}: {incident.resolution}.",
             who=incident.resolved_by_name,
             at=incident.resolved_at,
             what="resolved",
         )
     return Conflict(
-        f"{incident.acknowledged_by_name} acknowledged it at {incident.acknowledged_at:%Y-%m-%d %H:%M:%S} UTC.",
+        f"{incident.acknowledged_by_name} acknowledged it at {said(incident.acknowledged_at)}.",
         who=incident.acknowledged_by_name,
         at=incident.acknowledged_at,
         what="acknowledged",

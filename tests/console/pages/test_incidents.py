@@ -1,6 +1,7 @@
 """Incidents: what fires, the timeline with who was told, and what can be done about it."""
 
 import html
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -68,6 +69,16 @@ def test_acknowledging_says_who_and_a_second_time_says_who_was_faster(scene, inc
     late = act(scene, incident, "acknowledge", who="reviewer")
     assert late.status_code == 409
     assert "on-call engineer acknowledged it" in late.content.decode()
+
+
+def test_who_was_faster_is_told_in_the_viewers_zone_which_is_named(scene, incident):
+    act(scene, incident, "acknowledge")
+    client = scene.client(scene.owner)
+    client.cookies["zone"] = "Asia/Tokyo"
+    answer = client.post(f"/incidents/{incident.pk}/acknowledge", follow=True)
+    incident.refresh_from_db()
+    at = timezone.localtime(incident.acknowledged_at, ZoneInfo("Asia/Tokyo"))
+    assert f"acknowledged it at {at:%Y-%m-%d %H:%M:%S} Asia/Tokyo" in html.unescape(answer.content.decode())
 
 
 def test_silence_lasts_as_chosen_and_can_be_ended(scene, incident):
