@@ -81,7 +81,8 @@ class Environment(BaseSettings):
 
     cluster_secrets: Annotated[dict[str, dict[str, SecretStr]], NoDecode] = Field(
         default_factory=dict,
-        description='JSON, cluster → librdkafka settings that nobody may read: {"main": {"sasl.password": "…"}}',
+        description="JSON, cluster → settings that nobody may read, librdkafka's and schema.registry.…: "
+        '{"main": {"sasl.password": "…"}}',
     )
 
     flow_secrets: Annotated[dict[str, SecretStr], NoDecode] = Field(

@@ -13,7 +13,8 @@ from console.looks import look
 from console.pages import found
 from console.pages.key import permissions
 from console.pages.selected import Selected, select
-from console.show import copies
+from console.show import copies, payload
+from parking import fields
 from parking.headers import unpack
 from parking.models import EventPayload, EventState
 
@@ -37,6 +38,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "kcat": kcat(state),
         "curl": copies.curl(request.build_absolute_uri(reverse("event_raw", args=[pk]))),
         "records": state.records.select_related("topic").order_by("pk"),
+        "came": came(selected),
         "raw_headers": unpack(selected.stored.raw_headers) if selected.stored else (),
         "may": permissions(request, state.flow_id),
         "open_traces": True,
@@ -47,7 +49,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_safe
 def raw(request: HttpRequest, pk: int) -> HttpResponse:
-    """The exact value as a download; `version` takes an amendment's, `part=key` the key's. Never shown in place."""
+    """The exact value as a download; `version` takes an amendment's, `part` the `key` or what `came`."""
     state = found.event(request, pk, Permission.PAYLOADS)
     value = _bytes_of(state, version=request.GET.get("version", ""), part=request.GET.get("part", ""))
     look(event=state, actor=found.actor(request.user), what="raw")
@@ -63,7 +65,16 @@ def _bytes_of(state: EventState, *, version: str, part: str) -> bytes:
     stored = EventPayload.objects.filter(pk=state.pk).first()
     if stored is None:
         raise Http404
+    if part == "came" and stored.wrapped is not None:
+        return fields.unpack(bytes(stored.wrapped))[1] or b""
     return bytes((stored.key if part == "key" else stored.value) or b"")
+
+
+def came(selected: Selected) -> payload.Shown | None:
+    """The value of the record as it arrived, where the event was unwrapped from it; else None."""
+    if selected.stored is None or selected.stored.wrapped is None:
+        return None
+    return payload.show(fields.unpack(bytes(selected.stored.wrapped))[1])
 
 
 def json_line(selected: Selected) -> str:

@@ -68,8 +68,13 @@ class Registry:
         return Schema(str(told.get("schemaType") or AVRO), _text(told), tuple(references.items()))
 
     def look(self) -> None:
-        """Whether it answers at all. Raises NoSchema, or Down."""
-        self._get("/schemas/types", time.monotonic() + SECONDS)
+        """Whether it answers at all, and lets us in. Raises Down."""
+        try:
+            self._get("/schemas/types", time.monotonic() + SECONDS)
+        except Down:
+            raise
+        except NoSchema:
+            return  # an older one does not know this question
 
     def _refer(self, told: Mapping[str, Any], found: dict[str, str], asked: set[str], until: float) -> None:
         """What it refers to, and what that refers to before it, each once."""

@@ -7,6 +7,8 @@ from parking.errors import Conflict, Refused
 from parking.fingerprint import fingerprint
 from parking.models import Amendment, EventPayload
 from replay import amend
+from replay.amend import against
+from tests.registry import Silence
 from tests.replay.line import ANNE, BORIS, KEY
 
 NAMED = (("event-id", b"e1"),)
@@ -105,3 +107,19 @@ def test_two_that_save_at_once_make_two_versions_or_one_conflict_never_one_versi
     outcomes = at_once(2, lambda number: write(line, b"by %d" % number))
     assert [type(one) for one in outcomes if isinstance(one, Exception)] == [Conflict]
     assert Amendment.objects.count() == 1
+
+
+def test_a_schema_fetches_nothing():
+    """Its owner could otherwise make this machine call its own neighbours."""
+    with Silence() as neighbour:
+        (wrong,) = against({"$ref": f"{neighbour.url}/schema.json"}, b"{}")
+        assert neighbour.connections == 0
+    assert wrong["expected"] == "a sound JSON Schema"
+    assert against({"$ref": "money.json"}, b'"x"', {"money.json": {"type": "integer"}})
+
+
+@pytest.mark.parametrize(
+    ("value", "count"), [(b'\0\0\0\0\x07{"n":1}', 0), (b'\0\0\0\0\x07{"n":"1"}', 1), (b"\0\0\0\0\x05\x02a", 0)]
+)
+def test_json_behind_a_frame_is_checked_and_what_has_another_schema_is_not(value, count):
+    assert len(against({"properties": {"n": {"type": "integer"}}}, value)) == count

@@ -6,16 +6,16 @@ from django.core.checks import register
 from django.core.management.base import CommandParser
 from django.core.management.commands import check
 
-from console.checks import clusters, database, installation, mail, queues
+from console.checks import clusters, database, installation, mail, queues, registries
 
-SERVERS = (database, queues, clusters, mail)
+SERVERS = (database, queues, clusters, registries, mail)
 
 
 class Command(check.Command):
     help = (
-        "Looks at the code, the settings, and every server: PostgreSQL, Redis, each cluster and the topics of each "
-        "flow, and the mail server. Says what is wrong, where, and what to do. Changes nothing. "
-        "`--tag connections` looks at the servers alone."
+        "Looks at the code, the settings, and every server: PostgreSQL, Redis, each cluster with the topics of its "
+        "flows and its schema registry, and the mail server. Says what is wrong, where, and what to do. Changes "
+        "nothing. `--tag connections` looks at the servers alone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,9 +6,10 @@ import time
 import pytest
 
 from console.schemas.kept import KEPT
+from parking import fields
 from parking.attempt import Attempt
 from parking.decoding.avro_write import zigzag
-from parking.models import Amendment
+from parking.models import Amendment, EventPayload, ParkedEvent
 from tests.console import story
 from tests.console.pages.test_amend import form_of, original, saved
 from tests.console.pages.test_payload import stop
@@ -243,3 +244,17 @@ def test_what_is_special_is_said_beside_the_value(scene):
     assert "A name occurs more than once in one object (a)" in page
     assert "beyond what a double can hold (1e400)" in page
     assert "\U0001f600" in page
+
+
+def test_what_an_event_was_unwrapped_from_is_there_for_those_who_may(scene):
+    event = stop(scene, b"k1", b'{"inner": 1}')
+    wrapping = b'{"message": "eyJpbm5lciI6IDF9"}'
+    EventPayload.objects.filter(pk=event).update(wrapped=fields.pack([None, wrapping]))
+    ParkedEvent.objects.filter(pk=event).update(not_original="The producer wrote the value anew.")
+    page = page_of(scene.client(scene.oncall), f"/events/{event}")
+    assert "eyJpbm5lciI6IDF9" in page
+    assert "The producer wrote the value anew." in page
+    assert scene.client(scene.oncall).get(f"/events/{event}/raw?part=came").content == wrapping
+    assert scene.client(scene.oncall).get(f"/events/{event}/raw").content == b'{"inner": 1}'
+    assert "eyJpbm5lciI6IDF9" not in page_of(scene.client(scene.viewer), f"/events/{event}")
+    assert scene.client(scene.viewer).get(f"/events/{event}/raw?part=came").status_code == 403
