@@ -63,7 +63,7 @@ def make_receiver(settings) -> Iterator[Callable[[], Receiver]]:
                 receiver.answer(self)
 
             def log_message(self, *args):
-                pass
+                """Requests are not worth a line each."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True

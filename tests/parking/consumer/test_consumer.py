@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -318,11 +319,6 @@ class _forward:  # noqa: N801 -- used as a verb
 
 
 def _pump(one: socket.socket, other: socket.socket) -> None:
-    try:
+    with closing(one), closing(other), suppress(OSError):  # either side may break off
         while data := one.recv(65536):
             other.sendall(data)
-    except OSError:
-        pass
-    finally:
-        one.close()
-        other.close()

@@ -1,6 +1,7 @@
 """The protocol around the real gate and ledgers, at random, and earlier drafts of it, which it must catch."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
@@ -105,13 +106,10 @@ def deciding_outside_the_lock(patch: pytest.MonkeyPatch) -> None:
     """The key was quarantined when it was read; the event is held later, without looking again."""
 
     def blindly(gate: SourceGate, seen) -> Done:
-        try:
-            with gate._ledger.transaction(gate._flow.name) as transaction:
-                hold, held = rules.hold(transaction.lock(seen.fate.hold_key), seen.fate, gate._now_ms())
-                transaction.save_hold(hold)
-                gate._park(transaction, seen, held, blocked_by=hold.blocked_by)
-        except FateExists:
-            pass
+        with suppress(FateExists), gate._ledger.transaction(gate._flow.name) as transaction:
+            hold, held = rules.hold(transaction.lock(seen.fate.hold_key), seen.fate, gate._now_ms())
+            transaction.save_hold(hold)
+            gate._park(transaction, seen, held, blocked_by=hold.blocked_by)
         return Done(seen.fate.hold_key)
 
     patch.setattr(SourceGate, "_hold", lambda gate, seen: lambda: blindly(gate, seen))

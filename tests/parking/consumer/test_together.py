@@ -1,6 +1,7 @@
 """Group commit: events share a transaction, and nobody's failure is another's."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,7 @@ def together(ledger: Ledger, *calls: Callable[[Transaction], bool]) -> tuple[lis
         threads.append(threading.Thread(target=run, args=[n]))
         threads[-1].start()
         while len(group._waiting) <= n:
-            pass
+            time.sleep(0.001)
     go_on.set()
     for thread in threads:
         thread.join(20)
