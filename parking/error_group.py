@@ -3,6 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 LOOKED_AT = 2000
 """Characters of a message that count; what follows is rarely the same twice."""
@@ -28,6 +29,7 @@ class Group:
     pattern: str
 
 
+@lru_cache(maxsize=1)  # asked twice of each failure: by its dialect and for its row
 def group(error_type: str | None, message: str | None, stacktrace: str | None = None) -> Group:
     """The group of a failure. Never raises; an unknown type or message is an empty text."""
     kind, pattern = error_type or "", normalised(telling(message or "", stacktrace or ""))

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from parking.malformed import Malformed
 
 _LENGTH = struct.Struct(">q")
+_NULL = _LENGTH.pack(-1)
 
 
 def pack(fields: Iterable[bytes | None]) -> bytes:
     """The fields in order on one byte string; two different lists never give the same bytes."""
-    return b"".join(_LENGTH.pack(-1) if field is None else _LENGTH.pack(len(field)) + field for field in fields)
+    return b"".join([_NULL if field is None else _LENGTH.pack(len(field)) + field for field in fields])
 
 
 def unpack(packed: bytes) -> list[bytes | None]:

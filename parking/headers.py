@@ -8,17 +8,19 @@ from parking.record import Headers
 
 SHORT = 64
 _NULL = fields.pack([None])
+_LENGTHS = [length.to_bytes(8, "big") for length in range(2048)]
 
 
 def pack(headers: Headers) -> bytes:
     """Names and values in turn (`parking.fields`); names as UTF-8, half a surrogate pair included."""
     packed: list[bytes] = []
     for name, value in headers:
-        packed.append(_short_name(name) if len(name) < SHORT else _name(name))
+        written = _short_name(name) if len(name) < SHORT else _name(name)
         if value is None:
-            packed.append(_NULL)
+            packed += (written, _NULL)
         else:
-            packed += (len(value).to_bytes(8, "big"), value)
+            length = len(value)
+            packed += (written, _LENGTHS[length] if length < 2048 else length.to_bytes(8, "big"), value)
     return b"".join(packed)
 
 

@@ -15,6 +15,8 @@ CUT = "… (cut)"
 
 def text(value: str, longest: int | None = None) -> str:
     """The text without what cannot be stored, at most `longest` characters and a mark where it was cut."""
+    if value.isascii() and "\0" not in value and (longest is None or len(value) <= longest):
+        return value
     kept = value.replace("\0", "\ufffd") if "\0" in value else value
     kept = kept if kept.isascii() else whole(kept)
     return kept if longest is None or len(kept) <= longest else kept[:longest] + CUT

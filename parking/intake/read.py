@@ -1,8 +1,9 @@
 """A record as it arrived → the row it becomes. Pure, never raises: what cannot be read is `broken`, with the reason."""
 
 import hashlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from parking import error_group, storable
@@ -28,11 +29,12 @@ PENDING = "It waits on a retry topic for its next try: it is not parked. Park fr
 HEALTHY = "It names where it came from, but no error: its producer writes the same on records that did not fail."
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SHORT = 64
 TOO_FAR = timedelta(days=1)
 LATEST_MS = 253_402_300_800_000  # year 10 000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Arrived:
     """One record from a parking topic.
 
@@ -119,8 +121,9 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
         stacktrace=reading.stacktrace or "",
         validation_errors=reading.validation_errors,
     )
-    parked = _parked(arrived, flow, reading, now, kind="poison", position=None, failures=(Failure(None, failure),))
-    return replace(parked, token=reading.token or 0)
+    failures = (Failure(None, failure),)
+    token = reading.token or 0
+    return _parked(arrived, flow, reading, now, kind="poison", position=None, failures=failures, token=token)
 
 
 def _parked(
@@ -134,6 +137,7 @@ def _parked(
     failures: tuple[Failure, ...],
     original: bytes | None = None,
     blocked_by: str = "",
+    token: int = 0,
 ) -> Parked:
     original_key, _ = reading.content(arrived.record)
     key = hold_key(original_key, bounded(reading.event_id), rule=flow.key_rule, promise=flow.promise)
@@ -152,6 +156,7 @@ def _parked(
         failures=failures,
         group=error_group.group(last.error_type, last.message, last.stacktrace) if last else None,
         columns=columns,
+        token=token,
     )
 
 
@@ -261,7 +266,14 @@ def ident(flow: FlowFacts, event_id: str) -> Ident:
 
 
 def key_ident(flow: FlowFacts, key: bytes) -> KeyIdent:
-    return KeyIdent(flow.id, hashlib.sha256(key).digest())
+    return _short_key(flow.id, key) if len(key) <= SHORT else _key(flow.id, key)
+
+
+def _key(flow: int, key: bytes) -> KeyIdent:
+    return KeyIdent(flow, hashlib.sha256(key).digest())
+
+
+_short_key = lru_cache(maxsize=8192)(_key)  # few keys have most of the events
 
 
 def content(record: Record, headers: bytes) -> bytes:
@@ -289,16 +301,18 @@ def _evidence(parked: Announcement, attempt: Attempt) -> dict[str, Any] | None:
 
 
 def _event_type(record: Record) -> str:
-    values = (record.first(name) for name in TYPE_HEADERS)
-    return next((storable.text(value.decode("utf-8", "replace"), 200) for value in values if value), "")
+    firsts = {name: value for name, value in reversed(record.headers) if name in TYPE_HEADERS}
+    value = next((value for name in TYPE_HEADERS if (value := firsts.get(name))), b"")
+    return storable.text(value.decode("utf-8", "replace"), 200)
 
 
 def _time(ms: int | None, now: datetime) -> datetime | None:
     """The time, where a clock could have said it."""
     if ms is None or not 0 < ms < LATEST_MS:
         return None
-    at = EPOCH + timedelta(milliseconds=ms)
-    return at if at <= now + TOO_FAR else None
+    seconds, rest = divmod(ms, 1000)
+    at = datetime.fromtimestamp(seconds, UTC)
+    return (at.replace(microsecond=1000 * rest) if rest else at) if at <= now + TOO_FAR else None
 
 
 def _int32(number: int | None) -> int | None:

@@ -1,4 +1,7 @@
-"""What a record becomes: a parked event, an answer, or something that has no place in a quarantine. Plain values."""
+"""What a record becomes: a parked event, an answer, or something that has no place in a quarantine. Plain values.
+
+Nothing changes them once they are made. Those that each record makes are not frozen: it would take twice as long.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,7 +34,7 @@ class KeyIdent(NamedTuple):
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Columns:
     """The immutable row and the payload, storable as they are."""
 
@@ -60,7 +63,7 @@ class Columns:
     """Key and value as they arrived (`parking.fields.pack`), where `key` and `value` were unwrapped from them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Failure:
     """One try that failed. `number` is None where the record does not count: it is the next one then."""
 
@@ -69,7 +72,7 @@ class Failure:
     evidence: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Parked:
     """A poison or held event. `position` is None where the consumer keeps no ledger."""
 

@@ -36,5 +36,11 @@ def is_siding(record: Record) -> bool:
 
 def decode_parking(record: Record) -> Announcement | Outcome:
     """Read a record of a parking topic. Raises Malformed."""
-    kind = Block(split(record.headers)[1]).word(names.KIND, (*names.KINDS, "outcome"))
-    return outcome.decode(record) if kind == "outcome" else announcement.decode(record)
+    originals, headers = split(record.headers)
+    block = Block(headers)
+    if block.word(names.KIND, _KINDS) == "outcome":
+        return outcome.decode(record)
+    return announcement.of_block(record, originals, block)
+
+
+_KINDS = (*names.KINDS, "outcome")

@@ -16,7 +16,7 @@ LARGEST = 32 * 1024
 
 T = TypeVar("T")
 
-_NUMBER = re.compile(rb"-?[0-9]{1,19}")
+LONGEST_NUMBER = 19
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 
@@ -84,10 +84,9 @@ class Block:
     """Reads the fields of a block. One that is null or absent is unknown; one that cannot be read raises Malformed."""
 
     def __init__(self, headers: Headers) -> None:
-        self._fields: dict[str, bytes | None] = {}
-        for name, value in headers:
-            if name.startswith("siding-") and self._fields.setdefault(name, value) != value:
-                raise Malformed(f"header {name}", "one value", value)
+        self._fields: dict[str, bytes | None] = dict(headers)
+        if len(self._fields) < len(headers):
+            _only_one_value(headers, self._fields)
         if self._fields.get(names.VERSION) != b"1":
             raise Malformed(f"header {names.VERSION}", "1", self._fields.get(names.VERSION))
 
@@ -109,16 +108,18 @@ class Block:
         value = self._fields.get(name)
         if value is None or value == b"-1":
             return None
-        number = int(value) if _NUMBER.fullmatch(value) else -1
+        number = int(value) if value.isdigit() and len(value) <= LONGEST_NUMBER else -1
         if not 0 <= number < INT64:
             raise Malformed(f"header {name}", "a decimal number of at most 64 bits", value)
         return number
 
     def digest(self, name: str) -> bytes | None:
         value = self._fields.get(name)
-        if value is not None and not _DIGEST.fullmatch(value):
+        if value is None:
+            return None
+        if not _DIGEST.fullmatch(value):
             raise Malformed(f"header {name}", "64 lower-case hexadecimal digits", value)
-        return None if value is None else bytes.fromhex(value.decode("ascii"))
+        return bytes.fromhex(value.decode("ascii"))
 
     def word(self, name: str, words: tuple[str, ...]) -> str:
         word = self.text(name)
@@ -142,8 +143,13 @@ class Block:
     def source(self) -> Coordinates | None:
         """Where the event came from; None where not even the topic is known."""
         topic = self.text(names.SOURCE_TOPIC)
-        numbers = [self.number(name) for name in (names.SOURCE_PARTITION, names.SOURCE_OFFSET, names.SOURCE_TIMESTAMP)]
-        return None if topic is None else Coordinates(topic, *(-1 if number is None else number for number in numbers))
+        partition, offset = self._or_unknown(names.SOURCE_PARTITION), self._or_unknown(names.SOURCE_OFFSET)
+        timestamp_ms = self._or_unknown(names.SOURCE_TIMESTAMP)
+        return None if topic is None else Coordinates(topic, partition, offset, timestamp_ms)
+
+    def _or_unknown(self, name: str) -> int:
+        number = self.number(name)
+        return -1 if number is None else number
 
 
 def required(name: str, found: T | None) -> T:
@@ -151,6 +157,12 @@ def required(name: str, found: T | None) -> T:
     if found is None:
         raise Malformed(f"header {name}", "a value", None)
     return found
+
+
+def _only_one_value(headers: Headers, fields: Mapping[str, bytes | None]) -> None:
+    for name, value in headers:
+        if fields[name] != value and name.startswith("siding-"):
+            raise Malformed(f"header {name}", "one value", fields[name])
 
 
 def _no_constant(name: str) -> None:
