@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 
-from parking import alarms, hold_key, journal, topic_pattern
+from parking import alarms, client_settings, hold_key, journal, topic_pattern
 from parking.actor import Actor
 from parking.errors import Refused
 from parking.models import Cluster, Flow, Team
@@ -93,6 +93,8 @@ def _check(row: Declared) -> None:
         if isinstance(row, Flow):
             hold_key.check(rule=row.key_rule, promise=row.promise)
             _check_topics(row)
+        if isinstance(row, Cluster):
+            client_settings.check(row.settings)
     except ValidationError as error:
         lines = (f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
         raise Refused("; ".join(lines)) from error

@@ -40,14 +40,18 @@ _TOPIC_IS_ANOTHER = (
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._UNKNOWN_TOPIC,
 )
-SETTINGS: dict[str, Any] = {
+OURS: dict[str, Any] = {
     "group.id": "siding-intake",  # asked for by the client, never joined
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
+    "enable.partition.eof": True,  # where a log ends with the marks of transactions, nothing else tells its end
     "auto.offset.reset": "error",  # never silently somewhere else: the caller looks what became of the log
     "isolation.level": "read_committed",
     "allow.auto.create.topics": False,
-    "enable.partition.eof": True,  # where a log ends with the marks of transactions, nothing else tells its end
+}
+"""No cluster can have them otherwise."""
+SETTINGS: dict[str, Any] = {
+    **OURS,
     "queued.max.messages.kbytes": 32 * 1024,
     "fetch.max.bytes": 16 * 1024 * 1024,  # of one answer, or one record that is larger
     "max.partition.fetch.bytes": 8 * 1024 * 1024,
@@ -99,7 +103,7 @@ class Reader:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._admin = topics.client(settings)
-        self._consumer = Consumer({**SETTINGS, **settings}, error_cb=_quiet)
+        self._consumer = Consumer({**SETTINGS, **settings, **OURS}, error_cb=_quiet)
         self._tells_ids: bool | None = None
         self.lost: set[tuple[str, int]] = set()
         """Partitions whose position is not in their log any more, or that are gone: reading them has stopped."""
@@ -217,7 +221,7 @@ class Reader:
             try:
                 cluster = self._admin.list_topics(timeout=5)
             except KafkaException as error:
-                raise Unreachable(f"Kafka cannot be reached: {error.args[0].str()}") from error
+                raise self._admin.unreachable(error.args[0]) from error
             self._tells_ids = not str(cluster.cluster_id).startswith(topics.MOCK)
         return self._tells_ids
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import OffsetSpec
 
 from parking import topics
 from parking.topic_pattern import fitting, is_pattern
@@ -81,10 +81,10 @@ def _said(error: KafkaException, what: str) -> Unreachable:
     return Unreachable(f"Kafka does not tell {what}: {error.args[0].str()}")
 
 
-_clients: dict[tuple[int, str], AdminClient] = {}
+_clients: dict[tuple[int, str], topics.Admin] = {}
 
 
-def _client(settings: Mapping[str, Any]) -> AdminClient:
+def _client(settings: Mapping[str, Any]) -> topics.Admin:
     """This process's client of a cluster: connecting anew for each question would take longer than the question."""
     identity = os.getpid(), repr(sorted(settings.items()))
     if identity not in _clients:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource
+
+from parking.client_settings import masked
 
 ROOM = 256 * 1024
 """Bytes that a parked or replayed record may need on top of what the source topic takes."""
@@ -19,9 +22,8 @@ _NOT_TOLD = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 )
-
-
 _MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION)
+_NOT_LET_IN = (KafkaError._AUTHENTICATION, KafkaError._SSL)
 
 
 class TopicMissing(Exception):
@@ -61,12 +63,39 @@ def read(settings: Mapping[str, Any], topic: str, *, timeout: float = 10.0) -> T
     return read_with(client(settings), topic, timeout=timeout)
 
 
-def client(settings: Mapping[str, Any]) -> AdminClient:
-    """A client that is quiet about what becomes an error here."""
-    return AdminClient({"log_level": 2, **settings})
+class Admin(AdminClient):
+    """A client that is quiet about what becomes an error here, and knows why it was not let in."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = dict(settings)
+        self._refusals: list[str] = []
+        hear = partial(_hear, self._refusals)  # not a method: who is done with the client is rid of its threads at once
+        given: dict[str, Any] = {"log_level": 2, **settings, "error_cb": hear}
+        super().__init__(given)
+
+    def why(self, error: KafkaError) -> str:
+        """The error for people: why the login or the encryption failed, where that is known; no secret is in it."""
+        self.poll(0)  # calls `_hear`
+        said = (self._refusals or [error.str()])[0]
+        self._refusals.clear()
+        return masked(said, self._settings)
+
+    def unreachable(self, error: KafkaError) -> Unreachable:
+        why = self.why(error)
+        return Unreachable(f"Kafka cannot be reached: check the addresses, the network and the login ({why})")
 
 
-def read_with(admin: AdminClient, topic: str, *, timeout: float = 10.0) -> Topic:
+def _hear(refusals: list[str], error: KafkaError) -> None:
+    if error.code() in _NOT_LET_IN:
+        refusals[:] = [error.str()]
+
+
+def client(settings: Mapping[str, Any]) -> Admin:
+    """A client of the cluster with these settings. Raises KafkaException where it does not take them."""
+    return Admin(settings)
+
+
+def read_with(admin: Admin, topic: str, *, timeout: float = 10.0) -> Topic:
     """The same with a client that is there already."""
     found = find(admin, [topic], timeout=timeout)
     if topic in found.missing:
@@ -77,7 +106,7 @@ def read_with(admin: AdminClient, topic: str, *, timeout: float = 10.0) -> Topic
 
 
 def find(
-    admin: AdminClient,
+    admin: Admin,
     names: Collection[str],
     *,
     fits: Callable[[str], object] = lambda _: False,
@@ -87,7 +116,7 @@ def find(
     try:
         cluster = admin.list_topics(timeout=timeout)  # of all topics: to ask for a missing one by name could create it
     except KafkaException as error:
-        raise _unreachable(error.args[0]) from error
+        raise admin.unreachable(error.args[0]) from error
     found = Found(missing=set(names) - cluster.topics.keys())
     for name, listed in cluster.topics.items():
         if name not in names and not fits(name):
@@ -103,7 +132,7 @@ def find(
     return found
 
 
-def _add_settings(admin: AdminClient, found: Found, timeout: float) -> None:
+def _add_settings(admin: Admin, found: Found, timeout: float) -> None:
     asked = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in found.topics]
     for resource, answer in admin.describe_configs(asked, request_timeout=timeout).items():
         name = resource.name
@@ -114,7 +143,7 @@ def _add_settings(admin: AdminClient, found: Found, timeout: float) -> None:
                 del found.topics[name]
                 found.missing.add(name)
             elif error.args[0].code() not in _NOT_TOLD:
-                raise _unreachable(error.args[0]) from error
+                raise admin.unreachable(error.args[0]) from error
             continue
         found.topics[name] = replace(
             found.topics[name],
@@ -171,7 +200,3 @@ def _faults(there: Found, name: str, role: str, needed: int | None) -> list[str]
             f"and 256 KiB need {needed}; set max.message.bytes={needed}"
         )
     return found
-
-
-def _unreachable(error: KafkaError) -> Unreachable:
-    return Unreachable(f"Kafka cannot be reached: check the addresses, the network and the login ({error.str()})")

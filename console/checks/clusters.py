@@ -11,6 +11,7 @@ from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 
 from django.db import Error as DatabaseFault
 
 from parking import topics
+from parking.client_settings import masked
 from parking.models import Cluster, Flow
 from parking.topic_pattern import fits as fits_one
 from parking.topic_pattern import fitting, is_pattern
@@ -37,12 +38,11 @@ def look(**_: object) -> list[CheckMessage]:
 
 def faults(cluster: Cluster, flows: Iterable[Flow]) -> list[CheckMessage]:
     """What is wrong with the cluster, or else with the topics of its flows."""
-    try:
-        topics.client(cluster.client_settings).list_topics(timeout=SECONDS)
-    except KafkaException as error:
+    fault = _unusable(cluster)
+    if fault:
         return [
             Error(
-                f"Kafka at {cluster.bootstrap_servers} cannot be used: {error.args[0].str()}",
+                f"Kafka at {cluster.bootstrap_servers} cannot be used: {fault}",
                 hint=f"Start it, or correct bootstrap_servers and settings of the cluster by `{DECLARE}`, "
                 "its secrets in SIDING_CLUSTER_SECRETS. "
                 "Every broker must be reachable from here by the name in its advertised.listeners.",
@@ -51,6 +51,19 @@ def faults(cluster: Cluster, flows: Iterable[Flow]) -> list[CheckMessage]:
             )
         ]
     return [fault for flow in flows for fault in _topics(flow)]
+
+
+def _unusable(cluster: Cluster) -> str:
+    """Why nothing can be asked of the cluster, without its secrets; empty where it answers."""
+    try:
+        admin = topics.client(cluster.client_settings)
+    except KafkaException as error:
+        return masked(error.args[0].str(), cluster.client_settings)
+    try:
+        admin.list_topics(timeout=SECONDS)
+    except KafkaException as error:
+        return admin.why(error.args[0])
+    return ""
 
 
 def _topics(flow: Flow) -> list[CheckMessage]:

@@ -46,8 +46,12 @@ class Kafka:
     name = "Apache Kafka"
     process: Process
 
-    def __init__(self, port: int | None = None, *, cache_dir: Path, progress: Progress = silent) -> None:
+    def __init__(
+        self, port: int | None = None, *, cache_dir: Path, progress: Progress = silent, more: str = ""
+    ) -> None:
+        """`more` are lines of server.properties that replace or complete ours."""
         self.port = port or free_port()
+        self.more = more
         self.cache_dir = cache_dir
         self.progress = progress
         self.address = f"{HOST}:{self.port}"
@@ -64,7 +68,7 @@ class Kafka:
         properties = data_dir / "server.properties"
         data = data_dir / "data"
         properties.write_text(
-            PROPERTIES.format(host=HOST, port=self.port, controller_port=free_port(), data=data.resolve())
+            PROPERTIES.format(host=HOST, port=self.port, controller_port=free_port(), data=data.resolve()) + self.more
         )
         if not (data / "meta.properties").exists():
             _format(java, properties)

@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 
 from parking import days
 from parking.beat import beat
+from parking.client_settings import masked
 from parking.intake.flows import facts
 from parking.intake.ownership import PROCESS
 from parking.intake.positions import Moved
@@ -121,7 +122,8 @@ class Intake:
         try:
             self._sources[number] = Source(cluster, self._troubles)
         except KafkaException as error:
-            self._troubles.is_so(subject, f"its settings are refused: {error.args[0].str()}; correct them")
+            said = masked(error.args[0].str(), cluster.client_settings)
+            self._troubles.is_so(subject, f"its settings are refused: {said}; correct them")
             return None
         self._troubles.is_over(subject)
         return self._sources[number]

@@ -46,7 +46,7 @@ def test_header_names_that_are_not_utf8(flow, intake, kafka):
     assert EventState.objects.filter(kind="poison").count() == 30
     for state in EventState.objects.filter(kind="broken"):
         assert "a name is not UTF-8" in state.event.unreadable_reason
-        assert (bytes(state.payload.key), value_of(state), state.quarantine) == (
+        assert (bytes(state.payload.key or b""), value_of(state), state.quarantine) == (
             b"%d" % (state.event.parking_offset // 2),
             b"v",
             None,
