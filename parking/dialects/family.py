@@ -1,6 +1,6 @@
 """One producer's form of dead letters, and what of it was found in a record. How to add one: `docs/dialects.md`."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from parking.record import Headers, Record
 if TYPE_CHECKING:
     from parking.dialects.layout import Layout
 
-Names = Collection[str]
+Names = Set[str]
 
 
 def _by_any_header(_given: Names) -> bool:

@@ -23,7 +23,9 @@ WRAPPERS = frozenset(
 )
 
 _CLASS = r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+"
-_STATED = re.compile(rf"({_CLASS})(?::|\s|$)")
+_STATED = re.compile(rf"({_CLASS})(?::|\s|$)|([A-Za-z_$][\w$]*)(?::|\r?\n)")
+"""A class; the second one is of no package, which any word could be."""
+_FRAME = "\n\tat "
 _CAUSED_BY = "\nCaused by: "
 
 
@@ -47,12 +49,13 @@ def chain(stacktrace: str | None) -> list[str]:
     """The classes down a stack trace: of its first line, then of each cause; suppressed (indented) ones not."""
     if not stacktrace:
         return []
-    found = [stated[1]] if (stated := _STATED.match(stacktrace)) else []
+    stated = _STATED.match(stacktrace)
+    found = [stated[1] or stated[2]] if stated and (stated[1] or _FRAME in stacktrace) else []
     place = stacktrace.find(_CAUSED_BY)
     while place >= 0:
         place += len(_CAUSED_BY)
         if stated := _STATED.match(stacktrace, place):
-            found.append(stated[1])
+            found.append(stated[1] or stated[2])
         place = stacktrace.find(_CAUSED_BY, place)
     return found
 

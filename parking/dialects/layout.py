@@ -98,19 +98,25 @@ def _original(names: Sequence[str], found: Sequence[Family]) -> tuple[int, ...] 
     kept = tuple(
         place
         for place, name in enumerate(names)
-        if name not in identity.CARRIED and not any(family in _added_by(name) for family in found)
+        if name not in identity.CARRIED and not any(family.adds(name) for family in found)
     )
     return None if len(kept) == len(names) else kept
 
 
-@lru_cache(maxsize=4096)
-def _told_by_short(name: str) -> tuple[Family, ...]:
-    return tuple(family for family in FAMILIES if family.headers and family.tells(name))
-
-
 def _told_by(name: str) -> tuple[Family, ...]:
-    return _told_by_short(name) if len(name) <= 200 else ()
+    """The families that a header of that name is a failure of: of most names, none."""
+    if name not in _NAMES and not name.startswith(_PREFIXES):
+        return ()
+    return _telling(name) if len(name) <= _LONGEST else _telling.__wrapped__(name)
 
 
-def _added_by(name: str) -> tuple[Family, ...]:
-    return tuple(family for family in FAMILIES if family.adds(name))
+@lru_cache(maxsize=4096)
+def _telling(name: str) -> tuple[Family, ...]:
+    return tuple(family for family in FAMILIES if family.tells(name))
+
+
+_LONGEST = 200
+"""Characters of a name that is remembered."""
+_ALL = [name for family in FAMILIES for name in family.headers]
+_NAMES = frozenset(name for name in _ALL if not name.endswith("*"))
+_PREFIXES = tuple({name[:-1] for name in _ALL if name.endswith("*")})

@@ -4,8 +4,8 @@ Of the exception only its innermost type is told, with its assembly: `<Type> in 
 """
 
 from parking.dialects import causes, times
-from parking.dialects.family import Family, Found, all_of
-from parking.dialects.origin import Named
+from parking.dialects.family import Family, Found
+from parking.dialects.origin import Named, Position
 from parking.dialects.reading import Reading
 from parking.dialects.values import decimal, text
 
@@ -17,6 +17,8 @@ _SOURCE = Named(
     "x-source-timestamp",
     (decimal, decimal, lambda value: times.iso(text(value))),
 )
+_ENDPOINT = "x-source-endpoint"
+"""Of 3.0, which named no topic."""
 _NOT_ORIGINAL = "Its producer may have written the value anew."
 
 
@@ -24,7 +26,7 @@ def read(found: Found) -> Reading:
     record = found.record
     reason = text(record.last(_REASON))
     return found.reading(
-        _SOURCE.only(record.headers),
+        _SOURCE.only(record.headers) or Position(text(record.last(_ENDPOINT)) or "", None, None),
         consumer_group=text(record.last(_GROUP)),
         attempts=decimal(record.last(_ATTEMPTS)),
         not_original=_NOT_ORIGINAL,
@@ -39,12 +41,12 @@ FAMILY = Family(
         _REASON,
         _ATTEMPTS,
         "x-source-topic",
-        "x-source-endpoint",
+        _ENDPOINT,
         "x-source-partition",
         "x-source-offset",
         "x-source-timestamp",
         _GROUP,
     ),
-    signature=all_of("x-source-topic", _REASON),
+    signature=lambda given: _REASON in given and not given.isdisjoint((_SOURCE.topic, _ENDPOINT)),
     oldest=_SOURCE.only,
 )

@@ -31,6 +31,7 @@ def read(found: Found) -> Reading:
         _NAMES.original.at(newest.original),
         consumer_group=text(last(newest.original, spring_sets.GROUP)),
         attempts=int32(last(newest.exception, _ATTEMPT)),
+        headers=spring_template.given(found, original_value),
         original_key=original_key,
         original_value=original_value,
         not_original=spring_template.not_original(found, original_value),
@@ -55,4 +56,5 @@ def _newest(own: Headers) -> _Newest:
     """Cut where the sets before it end: what configuration drops from a set is never borrowed from an older one."""
     topics = [place for place, (name, _) in enumerate(own) if name == _NAMES.original.topic]
     before = topics[-2] if len(topics) > 1 else -1
-    return _Newest(own[before + 1 :], own[topics[-1] :] if topics else own[before + 1 :])
+    newest = own[before + 1 :]
+    return _Newest(newest, own[topics[-1] :] if topics else tuple(reversed(newest)))

@@ -11,7 +11,7 @@ from parking.dialects.values import integer, last, text
 from parking.record import Headers
 
 _NAMES = spring_sets.names("kafka_original-", "kafka_exception-", "kafka_key-exception-")
-_NEXT_ATTEMPT = "retry_topic-attempts"
+_NEXT_ATTEMPT, _DUE = "retry_topic-attempts", "retry_topic-backoff-timestamp"
 _OTHER_TOPIC = "kafka_dlt-original-topic"
 
 
@@ -23,7 +23,9 @@ def read(found: Found) -> Reading:
         _NAMES.original.at(original),
         kind=RETRY_PENDING if topics.is_retry(found.record.topic) else DEAD_LETTER,
         consumer_group=text(last(original, spring_sets.GROUP)),
+        due_at_ms=integer(last(found.own, _DUE)),
         attempts=_attempts(found.own),
+        headers=spring_template.given(found, original_value),
         original_key=original_key,
         original_value=original_value,
         not_original=spring_template.not_original(found, original_value),

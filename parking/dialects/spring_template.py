@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from parking.dialects.family import Found
 from parking.dialects.values import last
-from parking.record import Record
+from parking.record import Headers, Record
 
 _TYPE_ID = "__TypeId__"
+_OF_BYTES = (_TYPE_ID, b"[B")
+_TOPICS = ("kafka_dlt-original-topic", "kafka_original-topic")
 _REWRITTEN = "Its producer wrote the value anew as JSON."
 
 
@@ -17,17 +19,31 @@ def unwrapped(record: Record, classes: Sequence[str | None]) -> tuple[bytes | No
     """Key and value as they had been; None where the record's own bytes stand. `classes` are the exception's.
 
     Only the last `__TypeId__` tells, or without one that a deserialization failed: another JSON text is the payload,
-    however much it looks like base64.
+    however much it looks like base64. Each pass may have wrapped it once more.
     """
     type_id = last(record.headers, _TYPE_ID)
     deserialization = any(name and name.endswith(".DeserializationException") for name in classes)
     if type_id != b"[B" and not (deserialization and not record.has(_TYPE_ID)):
         return None, None
-    value = _base64(_json_text(record.value))
-    if value is None:
-        return None, None
-    key = _json_text(record.key)
-    return (key.encode("utf-8", "surrogatepass") if key is not None else None), value
+    key, value = None, None
+    for _ in range(_passes(record.headers)):
+        content = _base64(_json_text(record.value if value is None else value))
+        if content is None:
+            break
+        text = _json_text(record.key if key is None else key)
+        key, value = (key if text is None else text.encode("utf-8", "surrogatepass")), content
+    return key, value
+
+
+def given(found: Found, value: bytes | None) -> Headers | None:
+    """The headers that the consumer had been given, where the template's own type is to be left out as well.
+
+    It tells of the base64 text; with the unwrapped `value` it would have the consumer expect bytes.
+    """
+    place = len(found.record.headers) - 1
+    if value is None or found.layout.end > place or found.record.headers[place] != _OF_BYTES:
+        return None
+    return found.layout.kept(found.record.headers)[:-1]
 
 
 def not_original(found: Found, value: bytes | None) -> str:
@@ -38,6 +54,11 @@ def not_original(found: Found, value: bytes | None) -> str:
     behind = found.record.headers[found.layout.end :]
     rewritten = value is None and any(name == _TYPE_ID and given != b"[B" for name, given in behind)
     return _REWRITTEN if rewritten else ""
+
+
+def _passes(headers: Headers) -> int:
+    """How often it failed, so how often it may have been wrapped; at least once."""
+    return max(1, sum(name in _TOPICS for name, _ in headers))
 
 
 def _json_text(data: bytes | None) -> str | None:

@@ -6,7 +6,7 @@ _DEAD = re.compile(
     r"(?i)(?:^|[-_.])(?:dl[qtc]|dead[-_.]?letters?|dead[-_]messages?|poison\w*|failed[-_]messages)(?:[-_.]|$)"
     r"|^error(?:\.[^.]|$|-responses$)|^messenger_failed$"
 )
-_RETRY = re.compile(r"(?i)[-_.]retry(?:[-_.]?\d+(?:ms|s)?)?$")
+_RETRY = re.compile(r"(?i)[-_.]retry(?:[-_.]?\d+(?:ms|s|m|h|d)?)?$")
 _OWN_FORM = re.compile(r"__(?:dlq|retry)$")
 """uber-go/kafka-client puts the failure into the key: such a record does say something, in a form of its own."""
 

@@ -57,7 +57,10 @@ def test_a_replay_sends_what_the_consumer_had_been_given(sample):
         pytest.skip("told by its value: the tests of that family say what is sent")
     families = found.layout.families if found else ()
     kept = tuple(header for header in _headers(sample) if not any(family.adds(header[0]) for family in families))
-    assert identify(record).original_headers == kept
+    reading = identify(record)
+    if reading.original_value is not None and kept[-1:] == (("__TypeId__", b"[B"),):
+        kept = kept[:-1]  # of the base64 text that Spring's template made, not of the event
+    assert reading.original_headers == kept
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s["id"] in SAY_NOTHING], ids=_id)

@@ -1,0 +1,125 @@
+"""Several families in one record: one dead letter was redriven with all its headers, and another consumer failed."""
+
+from itertools import permutations, product
+
+import pytest
+
+from parking.dialects import identify
+from parking.record import Headers
+from tests.parking.dialects.sets import IN_FRONT, OWN_TOPIC, PRODUCERS, number, record
+
+USER: Headers = (("tag", b"a"), ("tag", b"b"), ("nul", None))
+ONE_POSITION = ("spring-retryable-topic", "data-contract")
+"""They keep the position of their first pass, or name no offset at all."""
+REPLACE = ("bakdata", "silverback", "wolverine")
+NO_CLASS = ("share-group", "data-contract")
+
+
+def _failed(*producers, marks="abc"):
+    """The record of an event that these gave up, one after the other: each names its own mark."""
+    headers = USER
+    for producer, mark in zip(producers, marks, strict=False):
+        headers = PRODUCERS[producer](headers, mark)
+    return record(headers, OWN_TOPIC.get(producers[-1], "orders-dlq"))
+
+
+def _source(reading):
+    return reading.source_topic, reading.source_partition, reading.source_offset
+
+
+def _origin(reading):
+    return reading.origin_topic, reading.origin_partition, reading.origin_offset
+
+
+@pytest.mark.parametrize("producer", PRODUCERS)
+def test_one_failure(producer):
+    reading = identify(_failed(producer))
+    offset = None if producer == "data-contract" else number("a")
+    assert reading.framework == producer
+    assert (reading.source_topic, reading.source_offset, reading.origin_topic) == ("a", offset, None)
+    assert reading.error_class == (None if producer in NO_CLASS else "a.a")
+    assert reading.original_headers == USER
+
+
+@pytest.mark.parametrize(("older", "newer"), list(permutations(PRODUCERS, 2)))
+def test_the_newest_family_tells_and_the_oldest_position_is_the_origin(older, newer):
+    reading = identify(_failed(older, newer))
+    assert reading.framework == newer
+    assert reading.source_topic == "b"
+    assert reading.error_class == (None if newer in NO_CLASS else "a.b")
+    assert reading.error_message == ("a.b in Billing" if newer == "silverback" else "closed b")
+    assert reading.original_headers == USER
+    if older == "data-contract" or {older, newer} == {"kafka-streams", "bakdata"}:
+        return
+    assert _origin(reading) == ("a", 2, number("a"))
+
+
+@pytest.mark.parametrize("producer", PRODUCERS)
+def test_the_same_family_again(producer):
+    reading = identify(_failed(producer, producer))
+    assert reading.error_class == (None if producer in NO_CLASS else "a.b")
+    if producer == "spring-retryable-topic":
+        assert (_source(reading), _origin(reading)) == (("a", 2, number("a")), (None, None, None))
+    elif producer == "data-contract":
+        assert _source(reading) == ("b", None, None)
+    else:
+        assert _source(reading) == ("b", 2, number("b"))
+        assert _origin(reading) == ((None, None, None) if producer in REPLACE else ("a", 2, number("a")))
+
+
+THREE = [one for one in product(PRODUCERS, repeat=3) if one[0] == one[2] != one[1] and one[0] not in REPLACE]
+
+
+@pytest.mark.parametrize("producers", THREE, ids=lambda one: "-".join(one[:2]))
+def test_there_and_back(producers):
+    """Its first failure, another family's, its own again."""
+    reading = identify(_failed(*producers))
+    newest, between = producers[2], producers[1]
+    assert reading.framework == newest
+    assert reading.error_class == (None if newest in NO_CLASS else "a.c")
+    if newest == "spring-retryable-topic":
+        assert _source(reading) == ("a", 2, number("a"))
+    elif between not in IN_FRONT and newest != "data-contract":
+        assert _source(reading) == ("c", 2, number("c"))
+
+
+@pytest.mark.parametrize("newer", ["spring-kafka", "kafka-connect", "kafka-streams", "wolverine"])
+@pytest.mark.parametrize("older", IN_FRONT)
+def test_smallrye_is_not_newer_than_others_on_a_topic_that_is_not_its_own(older, newer):
+    """It writes in front, so the order is the same either way (dlq formats, §1)."""
+    headers = PRODUCERS[older](PRODUCERS[newer](USER, "a"), "b")
+    assert identify(record(headers, "orders-dlt")).framework == newer
+    assert identify(record(headers, OWN_TOPIC[older])).framework == older
+
+
+def test_the_dead_letter_topic_of_spring_s_behind_smallrye_s_is_spring_s():
+    headers = PRODUCERS["spring-kafka"](PRODUCERS["smallrye"](USER, "a"), "b")
+    assert identify(record(headers, "dead-letter-topic-orders-dlt")).framework == "spring-kafka"
+    assert identify(record(headers, "dead-letter-topic-orders.DLT")).framework == "spring-kafka"
+
+
+# The group that both of Spring's write
+
+
+def test_a_group_before_the_newest_topic_is_an_older_failure_s():
+    reading = identify(_failed("spring-kafka", "spring-retryable-topic"))
+    assert (reading.consumer_group, reading.attempts) == (None, 2)
+
+
+def test_a_group_behind_the_newest_topic_is_its_own():
+    assert identify(_failed("spring-retryable-topic", "spring-kafka")).consumer_group == "group-b"
+    assert identify(_failed("spring-retryable-topic")).consumer_group == "group-a"
+
+
+def test_a_group_of_the_other_family_in_between_is_not_taken():
+    producers = ("spring-retryable-topic", "spring-kafka", "spring-retryable-topic")
+    assert identify(_failed(*producers)).consumer_group == "group-a"
+
+
+def test_a_delivery_attempt_of_the_older_failure_does_not_count():
+    older = (("kafka_deliveryAttempt", b"\0\0\0\7"), *PRODUCERS["spring-kafka"](USER, "a"))
+    assert identify(record(older)).attempts == 7
+    assert identify(record(PRODUCERS["spring-kafka"](older, "b"))).attempts is None
+    assert identify(record(PRODUCERS["kafka-connect"](older, "b"))).attempts is None
+    again = (*older, ("kafka_deliveryAttempt", b"\0\0\0\2"))
+    assert identify(record(PRODUCERS["spring-kafka"](again, "b"))).attempts == 2
