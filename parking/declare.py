@@ -105,16 +105,21 @@ def _check(row: Declared) -> None:
 def _check_topics(flow: Flow) -> None:
     if not isinstance(flow.more_parking_topics, list):
         raise ValueError('more_parking_topics: a list such as ["orders.DLT", "^orders-.*\\\\.DLT$"] was expected')
-    for declared in flow.parking_topics:
-        try:
-            topic_pattern.check(declared)
-        except ValueError as error:
-            raise ValueError(f"parking topics: {error}") from None
+    if not isinstance(flow.retry_topics, list):
+        raise ValueError('retry_topics: a list such as ["orders-retry-0", "^orders-retry-.*$"] was expected')
+    for field, topics in (("parking topics", flow.parking_topics), ("retry_topics", flow.retry_topics)):
+        for declared in topics:
+            try:
+                topic_pattern.check(declared)
+            except ValueError as error:
+                raise ValueError(f"{field}: {error}") from None
     if flow.gated and topic_pattern.is_pattern(flow.parking_topic):
         raise ValueError(f"parking_topic: the topic's name was expected, {flow.parking_topic!r} is a pattern")
     for own in filter(None, (flow.source_topic, flow.replay_topic, flow.target_topic)):
         if flow.parks_on(own):
             raise ValueError(f"parking topics: {own!r} is among them, which the flow reads or is replayed to")
+        if any(topic_pattern.fits(declared, own) for declared in flow.retry_topics):
+            raise ValueError(f"retry_topics: {own!r} is among them, which the flow reads or is replayed to")
 
 
 def _values(row: models.Model) -> dict[str, Any]:

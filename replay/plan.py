@@ -177,7 +177,8 @@ def _undecided(event: EventState) -> bool:
 def _no_decision(events: Sequence[EventState]) -> str:
     named = ", ".join(event.event.event_id for event in events[:SHOWN])
     more = f" and {len(events) - SHOWN} more" if len(events) > SHOWN else ""
-    count = "1 event has" if len(events) == 1 else f"{len(events)} events have"
+    what = "poison event" if all(event.kind == EventState.Kind.POISON for event in events) else "event"
+    count = f"1 {what} has" if len(events) == 1 else f"{len(events)} {what}s have"
     return f"{count} no decision yet: {named}{more}. Decide apply, amend or skip for each, then ask again."
 
 

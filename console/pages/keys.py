@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Func, IntegerField, Min, Q, QuerySet, Sum, TextField, Value
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from console import access
 from console.access import Access, Permission
 from console.pages import found
-from parking.models import EventState, Flow, Quarantine
+from parking.models import EventState, Flow, PendingRetry, Quarantine
 from parking.models.quarantine import QuarantineQuerySet
 from replay.models import Replay
 
@@ -81,6 +82,7 @@ def keys(request: HttpRequest) -> HttpResponse:
             "flows": Flow.objects.filter(pk__in=viewer.flow_ids()),
             "totals": totals(matching),
             "not_understood": EventState.objects.visible(viewer.flow_ids()).not_understood().count(),
+            "retries": PendingRetry.objects.visible(viewer.flow_ids()).waiting(timezone.now()).count(),
             "find": asked.text,
             "states": STATES,
         },

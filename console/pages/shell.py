@@ -47,7 +47,7 @@ def places(request: HttpRequest, at: str = "") -> list[Place]:
     living = Replay.objects.living().filter(flow__in=flows).count()
     open_ones = Incident.objects.visible(flows).unresolved().count()
     path = at or request.path
-    keys = ("/keys", "/events", "/unattributed")
+    keys = ("/keys", "/events", "/retries", "/unattributed")
     return [
         Place("Overview", reverse("home"), current=path == "/"),
         Place("Keys", reverse("keys"), stopped, "poison", "stopped", path.startswith(keys)),

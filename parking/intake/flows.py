@@ -20,22 +20,44 @@ class FlowFacts:
     key_rule: str
     promise: str
     gated: bool
+    retry_topics: tuple[str, ...] = ()
+
+    @property
+    def read_topics(self) -> tuple[str, ...]:
+        """Names and patterns of all topics that intake reads for it."""
+        return self.parking_topics + self.retry_topics
 
 
 class Flows:
-    """The flows that park on one topic, by name; there is at least one where the topic is read."""
+    """The flows that park on one topic, by name, and those whose events wait on it for another try.
+
+    There is at least one where the topic is read.
+    """
 
     def __bool__(self) -> bool:
-        return bool(self._flows)
+        return bool(self._flows or self._waiting)
 
-    def __init__(self, topic: str, flows: Iterable[FlowFacts]) -> None:
+    def __init__(self, topic: str, flows: Iterable[FlowFacts], waiting: Iterable[FlowFacts] = ()) -> None:
         self.topic = topic
         self._flows = sorted(flows, key=lambda flow: flow.name)
+        self._waiting = sorted(waiting, key=lambda flow: flow.name)
 
     @property
     def first(self) -> FlowFacts:
         """Whose the topic is where a record does not say it: somebody has to see it."""
-        return self._flows[0]
+        return (self._flows or self._waiting)[0]
+
+    def waiting(self, group: str | None, source: str | None) -> FlowFacts | None:
+        """Whose event waits here: the flow of that group or source topic, else the first; None if none waits here."""
+        for one in self._waiting:
+            if group == one.consumer_group or (group is None and source == one.source_topic):
+                return one
+        return self._waiting[0] if self._waiting else None
+
+    @property
+    def parks(self) -> bool:
+        """Whether any flow parks here."""
+        return bool(self._flows)
 
     def named(self, name: str) -> FlowFacts | None:
         return next((flow for flow in self._flows if flow.name == name), None)
@@ -65,18 +87,28 @@ def facts(flow: Flow) -> FlowFacts:
         key_rule=flow.key_rule,
         promise=flow.promise,
         gated=flow.gated,
+        retry_topics=tuple(flow.retry_topics),
     )
 
 
 def by_topic(flows: Iterable[Flow]) -> dict[tuple[int, str], Flows]:
     """(cluster id, parking topic) → its flows; of topics that are declared by name."""
     known = [facts(flow) for flow in flows]
-    places = {(one.cluster_id, name) for one in known for name in one.parking_topics if not is_pattern(name)}
+    places = {(one.cluster_id, name) for one in known for name in one.read_topics if not is_pattern(name)}
     return {
         (cluster, topic): who(topic, [one for one in known if one.cluster_id == cluster]) for cluster, topic in places
     }
 
 
 def who(topic: str, flows: Iterable[FlowFacts]) -> Flows:
-    """Those of one cluster's flows that park on the topic, by its name or by a pattern that it fits."""
-    return Flows(topic, [flow for flow in flows if any(fits(declared, topic) for declared in flow.parking_topics)])
+    """Those of one cluster's flows that park, or wait, on the topic, by its name or by a pattern that it fits."""
+    flows = list(flows)
+    return Flows(
+        topic,
+        [flow for flow in flows if _fits(flow.parking_topics, topic) and not _fits(flow.retry_topics, topic)],
+        [flow for flow in flows if _fits(flow.retry_topics, topic)],
+    )
+
+
+def _fits(declared: Iterable[str], topic: str) -> bool:
+    return any(fits(one, topic) for one in declared)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from parking import storable
-from parking.intake.rows import Answered, Failure, Parked, Row, Unplaced
+from parking.intake.rows import Answered, Failure, Parked, Row, Unplaced, Waiting
 from parking.intake.touched import Alert, Event, Key, Note, Stop, Touched
 from parking.states import EVENT, QUARANTINE, allowed
 
@@ -26,6 +26,8 @@ def fold(rows: Iterable[Row], touched: Touched, now: datetime) -> None:
             event_id = _park(touched, row, now)
         elif isinstance(row, Answered):
             event_id = _answer(touched, row, now)
+        elif isinstance(row, Waiting):
+            event_id = None
         else:
             event_id = _keep(touched, row)
         touched.records.append((row.place, row.content, event_id))

@@ -14,13 +14,13 @@ from parking.fingerprint import of_packed
 from parking.headers import pack
 from parking.kafka_at import Found, Place
 from parking.kafka_in import Fetched
+from parking.models.event import NOT_FETCHED
 from parking.record import Record
 from parking.wire import Announcement
 
 if TYPE_CHECKING:
     from parking.intake.read import Arrived
 
-NOT_FETCHED = "Key and value are not in the record: they are still to be fetched from the source topic."
 ANOTHER = "What stands there now is another record."
 SECONDS = 5.0
 """For the pointers of one batch: intake waits no longer for a source topic."""

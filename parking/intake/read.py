@@ -17,7 +17,7 @@ from parking.headers import pack
 from parking.hold_key import hold_key
 from parking.intake.flows import FlowFacts, Flows
 from parking.intake.pointers import joined
-from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced
+from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced, Waiting
 from parking.kafka_at import Found
 from parking.record import Record
 from parking.wire import Announcement, Outcome, names
@@ -25,12 +25,13 @@ from parking.wire import Announcement, Outcome, names
 BROKEN = "broken"
 NO_FINGERPRINT = b""
 """The fingerprint of an event whose key and value are not in its record: it is replayed once they are fetched."""
-PENDING = "It waits on a retry topic for its next try: it is not parked. Park from the dead-letter topic behind it."
+PENDING = "It waits on a retry topic for its next try: it is not parked. Name the topic in the flow's retry_topics."
 HEALTHY = "It names where it came from, but no error: its producer writes the same on records that did not fail."
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHORT = 64
 TOO_FAR = timedelta(days=1)
+LONGEST_DELAY = timedelta(days=366)
 LATEST_MS = 253_402_300_800_000  # year 10 000
 
 
@@ -100,6 +101,9 @@ def _announced(arrived: Arrived, flows: Flows, reading: Reading, parked: Announc
 
 
 def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Row:
+    waits = flows.waiting(reading.consumer_group, reading.source_topic)
+    if waits is not None and (reading.kind == RETRY_PENDING or not flows.parks):
+        return _waiting(arrived, waits, reading, now)
     if reading.framework == UNATTRIBUTED:
         return _unattributed(arrived, flows, reading, "In no dialect that is known here.", now)
     if reading.kind == UNKNOWN:
@@ -124,6 +128,24 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
     failures = (Failure(None, failure),)
     token = reading.token or 0
     return _parked(arrived, flow, reading, now, kind="poison", position=None, failures=failures, token=token)
+
+
+def _waiting(arrived: Arrived, flow: FlowFacts, reading: Reading, now: datetime) -> Waiting:
+    record = arrived.record
+    return Waiting(
+        place=arrived.place,
+        content=content(record, pack(record.headers)),
+        flow=flow,
+        event=ident(flow, reading.event_id),
+        event_id=storable.text(bounded(reading.event_id)),
+        dialect=reading.framework,
+        topic=storable.text(record.topic, 240),
+        arrived_at=_time(record.timestamp_ms, now) or now,
+        due_at=_time(reading.due_at_ms, now + LONGEST_DELAY),
+        attempts=reading.attempts,
+        error_type=storable.text(reading.error_class or reading.error_class_outer or "", 500),
+        error_message=storable.text(reading.error_message or "", 10_000),
+    )
 
 
 def _parked(

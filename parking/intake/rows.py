@@ -127,4 +127,22 @@ class Unplaced:
     columns: Columns = field(repr=False)
 
 
-Row = Parked | Answered | Unplaced
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """It waits on a retry topic for its next try: not parked. Texts storable as they are."""
+
+    place: Place
+    content: bytes
+    flow: FlowFacts
+    event: Ident
+    event_id: str
+    dialect: str
+    topic: str
+    arrived_at: datetime
+    due_at: datetime | None
+    attempts: int | None
+    error_type: str
+    error_message: str
+
+
+Row = Parked | Answered | Unplaced | Waiting

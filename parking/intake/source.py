@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import structlog
 
-from parking.intake import ownership, positions, refused
+from parking.intake import ownership, pointers, positions, refused
 from parking.intake.flows import FlowFacts, Flows, who
 from parking.intake.read import Arrived
 from parking.intake.store import OtherContent, Stored, store
@@ -73,7 +73,7 @@ class Source:
         """Ask what became of the topics; a cluster that does not answer keeps nobody waiting."""
         if self._looking is None:
             self._looking = self._background.submit(
-                self._reader.look, [topic for flow in self.declared for topic in flow.parking_topics]
+                self._reader.look, [topic for flow in self.declared for topic in flow.read_topics]
             )
 
     def arrange(self) -> None:
@@ -266,7 +266,7 @@ class Source:
             Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault, one.doubt)
             for one in fetched
         ]
-        stored = store(arrived, flows, expected)
+        stored = store(pointers.followed(arrived, self.cluster.client_settings), flows, expected)
         for one in fetched:
             self.owned[one.record.topic, one.record.partition].next_offset = one.record.offset + 1
         return stored

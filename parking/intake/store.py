@@ -11,7 +11,7 @@ from django.utils import timezone
 from psycopg.errors import DeadlockDetected, RaiseException, SerializationFailure
 
 from parking import days
-from parking.intake import positions
+from parking.intake import positions, retries
 from parking.intake.apart import apart
 from parking.intake.ask import array, ask
 from parking.intake.flows import Flows
@@ -141,6 +141,7 @@ def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: dat
             touched = load(new, now)
             fold(new, touched, now)
             write(touched, new, now)
+            retries.note(new, now)
     return len(new)
 
 

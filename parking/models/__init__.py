@@ -12,6 +12,7 @@ from parking.models.incident import Incident, Silence
 from parking.models.intake_position import IntakePosition, Rollup, TopicIncarnation
 from parking.models.journal import JournalEntry
 from parking.models.outcome import Outcome
+from parking.models.pending_retry import PendingRetry
 from parking.models.quarantine import HoldKey, Quarantine
 from parking.models.retention import DroppedDay, KeptDay
 from parking.models.search import EventSearch, IndexedDay, IndexPosition
@@ -43,6 +44,7 @@ __all__ = [
     "Outcome",
     "ParkedEvent",
     "ParkedRecord",
+    "PendingRetry",
     "Quarantine",
     "Rollup",
     "Severity",

@@ -19,6 +19,9 @@ from parking.models.flow import Cluster, Flow
 from parking.models.intake_position import TopicIncarnation
 from parking.models.quarantine import Quarantine
 
+NOT_FETCHED = "Key and value are not in the record: they are still to be fetched from the source topic."
+"""How `ParkedEvent.not_original` begins for an event that arrived as a pointer to what could not be read."""
+
 UNSETTLED_STAYS = pgtrigger.Trigger(
     name="unsettled_stays",
     when=pgtrigger.Before,
@@ -189,6 +192,11 @@ class ParkedEvent(models.Model):
 
     class Meta:
         triggers = [UNSETTLED_STAYS]
+
+    @property
+    def to_be_fetched(self) -> bool:
+        """Whether its key and value are still only in the source topic (`parking.fetch`)."""
+        return self.not_original.startswith(NOT_FETCHED)
 
     @property
     def exact_event_id(self) -> str:

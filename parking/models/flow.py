@@ -71,6 +71,11 @@ class Flow(models.Model):
     more_parking_topics = models.JSONField(
         default=list, blank=True, help_text="further topics that its failures come to: names and patterns"
     )
+    retry_topics = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="topics on which its events wait for another try, names and patterns: shown, never replayed",
+    )
     replay_topic = models.CharField(max_length=249, blank=True)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="flows")
     runbook = models.URLField(blank=True)

@@ -10,11 +10,12 @@ from parking.coordinates import Coordinates
 from parking.fields import unpack
 from parking.fingerprint import fingerprint
 from parking.intake import pointers
-from parking.intake.pointers import ANOTHER, NOT_FETCHED
+from parking.intake.pointers import ANOTHER
 from parking.intake.read import Arrived
 from parking.kafka_at import Place
 from parking.kafka_in import Fetched
 from parking.models import EventState, Quarantine
+from parking.models.event import NOT_FETCHED
 from parking.record import Record
 from parking.wire import Announcement, Wire, announcement
 from tests.parking.intake.conftest import NOON, attempt, moved
