@@ -54,6 +54,9 @@ bench-consumer: setup ## what the consumer kit costs per event, on Apache Kafka;
 mutants: setup ## breaks the code behind each guarantee and shows that its test fails
 	@exec $(VENV)/python -m tests.mutants $(ARGS)
 
+chaos: setup ## kills processes and servers at random under load, then proves that nothing was lost, doubled or overtaken. CHAOS_MINUTES=3
+	@exec $(VENV)/python -m tests.chaos
+
 guarantees: setup ## writes the table of docs/guarantees.md from tests/mutants/
 	@exec $(VENV)/python -m tests.mutants.table
 

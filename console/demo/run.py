@@ -149,19 +149,20 @@ class Demo:
         for name, arguments in commands.items():
             self.progress(f"starting {name}")
             self._log(name).write_bytes(b"")
-            self.processes.start(Child(name, partial(self._process, name, arguments)))
+            self.processes.start(Child(name, partial(self.process, name, arguments)))
 
     def _run(self, name: str, arguments: Sequence[str], say: Callable[[str], None], *more: str) -> Process:
         """Run a process to its end, and say what it says."""
         self._log(name).write_bytes(b"")
-        process = self._process(name, [*arguments, str(self.place.folder), *more])
+        process = self.process(name, [*arguments, str(self.place.folder), *more])
         try:
             processes.follow(process, say, self.look)
         finally:
             process.stop()
         return process
 
-    def _process(self, name: str, arguments: Sequence[str]) -> Process:
+    def process(self, name: str, arguments: Sequence[str]) -> Process:
+        """Start one more process with the same environment; its log is named after it."""
         return Process(name, arguments, log=self._log(name), env=self.variables, cwd=processes.ROOT)
 
     def _log(self, name: str) -> Path:
