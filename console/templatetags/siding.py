@@ -154,9 +154,9 @@ def payload(shown: object) -> dict[str, object]:
 
 
 @register.inclusion_tag("parts/headers.html")
-def headers(rows: list[ShownHeader], masked: bool) -> dict[str, object]:
-    """A table of ordered headers; `masked` hides the values."""
-    return {"rows": rows, "masked": masked}
+def headers(rows: list[ShownHeader], masked: bool, label: str = "Headers") -> dict[str, object]:
+    """A table of ordered headers; `masked` hides the values; `label` names it where a page has several."""
+    return {"rows": rows, "masked": masked, "label": label}
 
 
 @register.simple_tag(takes_context=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from parking.decoding.frame import Frame
 from parking.decoding.layout import laid_out
 from parking.decoding.schema import Schema
+from parking.json_member import is_json
 
 LAID_OUT = 256 * 1024
 """Characters up to which JSON is laid out; more is shown as it is written."""
@@ -47,6 +48,12 @@ class Decoded:
     def translated(self) -> bool:
         """Whether `written` is made of the bytes, not the bytes themselves as text."""
         return self.form == "json" and self.decoder != "JSON"
+
+    @property
+    def schema_text(self) -> str:
+        """The schema as people read it; empty where there is none."""
+        text = self.schema.text if self.schema else ""
+        return laid_out(text) if len(text) <= LAID_OUT and is_json(text) else text
 
     @property
     def text(self) -> str:

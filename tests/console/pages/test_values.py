@@ -60,7 +60,7 @@ def test_an_avro_value_is_shown_digit_for_digit_with_its_report(scene, registry)
     assert "What the other decoders said" in page
     assert "does not fit: " in page
     assert "Schema 5, as the registry has it" in page
-    assert "DisputeDecided" in page
+    assert "  &quot;name&quot;: &quot;DisputeDecided&quot;,\n" in page
     key = page_of(scene.client(scene.oncall), f"/keys/{scene.lot.quarantine(b'k1').pk}")
     assert str(DIGITS) in key
     assert "Read as Avro" in key
