@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from confluent_kafka import Producer
+from django.test import Client
 
 from parking import headers as packed_headers
 from parking.actor import system
@@ -11,6 +12,7 @@ from parking.errors import Refused
 from parking.fetch import EPOCH, fetch
 from parking.fingerprint import fingerprint
 from parking.models import Cluster, EventState, JournalEntry
+from tests.console import story
 from tests.parking.intake.conftest import make_flow, make_lot
 
 pytestmark = pytest.mark.kafka
@@ -68,3 +70,15 @@ def test_what_is_not_there_is_refused_with_the_reason(lot, source):
     with pytest.raises(Refused, match=r"log ends before|any more"):
         fetch(event_state_id=event.pk, actor=ANNE)
     assert EventState.objects.get().event.to_be_fetched
+
+
+def test_the_page_offers_it_and_shows_the_value_afterwards(lot, source):
+    event = point_at(lot, source, 2)
+    client = Client()
+    client.force_login(story.person("oncall", operator=lot.flow))
+    assert f"Fetch them from {source}" in client.get(f"/events/{event.pk}").content.decode()
+    page = client.post(f"/events/{event.pk}/fetch", follow=True).content.decode()
+    assert "were read from the source topic" in page
+    assert "Fetch them from" not in page
+    again = client.post(f"/events/{event.pk}/fetch", follow=True).content.decode()
+    assert "nothing to fetch" in again

@@ -23,6 +23,7 @@ LISTS = {
     "keys",
     "unattributed",
     "replays",
+    "retries",
     "counts",
     "theme",
     "incidents",
