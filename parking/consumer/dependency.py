@@ -71,9 +71,10 @@ class Dependencies:
         return [*(dependency for dependency in self._all if dependency.needed_by(event)), self._flow]
 
     def limited(self, needed: Sequence[Dependency], limit: RateLimited, now: float) -> None:
-        """A try was told to wait: so does everything that needs the same."""
-        named = [dependency for dependency in self._all if dependency.name == limit.dependency]
-        (*named, *needed)[0].pause(now + limit.retry_after)
+        """A try was told to wait: so does everything that needs the same. Nobody else needs what nobody declared."""
+        named = needed[:1] if limit.dependency is None else [d for d in self._all if d.name == limit.dependency]
+        for dependency in named:
+            dependency.pause(now + limit.retry_after)
 
 
 def wait(needed: Sequence[Dependency], now: float) -> float:

@@ -49,8 +49,8 @@ class Invalid(Poison):
 
 class RateLimited(Exception):
     """Raised by a handler: not now. The event waits `retry_after` seconds (at most a day), keeps its place and spends
-    no attempt; so does every event that needs the same dependency: the one that is named here, else the first one that
-    the event needs, else the whole flow.
+    no attempt. So does every event that needs the same dependency: the one that is named here (nobody else needs one
+    that is not declared), by default the first one that the event needs, or else the whole flow.
     """
 
     def __init__(self, retry_after: float, message: str = "rate limited", *, dependency: str | None = None) -> None:

@@ -1,10 +1,15 @@
 """From a message of confluent-kafka to a record."""
 
+from operator import methodcaller
 from typing import cast
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
 from parking.record import Headers, Record
+
+_call_headers = methodcaller("headers")
+"""For a name that is not UTF-8 confluent-kafka returns a list and sets an exception, too. `message.headers()` may not
+notice: once CPython has specialised that call, the exception comes up anywhere later, outside every `try` around it."""
 
 
 def record(message: Message) -> Record:
@@ -26,7 +31,7 @@ def record(message: Message) -> Record:
 def _headers(message: Message) -> tuple[Headers, str]:
     """confluent-kafka gives none of the headers, and a SystemError, where one name is not UTF-8."""
     try:
-        headers = cast("Headers", message.headers() or ())
+        headers = cast("Headers", _call_headers(message) or ())
     except (SystemError, UnicodeDecodeError):
         return (), "the headers cannot be read: a name is not UTF-8"
     return tuple((name, _bytes(value)) for name, value in headers), ""
