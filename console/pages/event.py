@@ -13,10 +13,11 @@ from console.looks import look
 from console.pages import found
 from console.pages.key import permissions
 from console.pages.selected import Selected, select
-from console.show import copies, payload
+from console.show import copies, payload, reading_facts
 from parking import fields
 from parking.headers import unpack
 from parking.models import EventPayload, EventState
+from parking.record import Record
 
 TABS = ("decoded", "json", "text", "hex")
 SMALL = 1_000_000
@@ -39,6 +40,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "curl": copies.curl(request.build_absolute_uri(reverse("event_raw", args=[pk]))),
         "records": state.records.select_related("topic").order_by("pk"),
         "came": came(selected),
+        "facts": reading_facts.facts(as_it_arrived(state, selected.stored)) if selected.stored else [],
         "raw_headers": unpack(selected.stored.raw_headers) if selected.stored else (),
         "may": permissions(request, state.flow_id),
         "open_traces": True,
@@ -75,6 +77,22 @@ def came(selected: Selected) -> payload.Shown | None:
     if selected.stored is None or selected.stored.wrapped is None:
         return None
     return payload.show(fields.unpack(bytes(selected.stored.wrapped))[1])
+
+
+def as_it_arrived(state: EventState, stored: EventPayload) -> Record:
+    """The record of the parking topic, of which the event was made."""
+    event, key, value = state.event, stored.key, stored.value
+    if stored.wrapped is not None:
+        key, value = fields.unpack(bytes(stored.wrapped))
+    return Record(
+        topic=event.parking_topic,
+        partition=event.parking_partition,
+        offset=event.parking_offset,
+        timestamp_ms=round(event.parked_at.timestamp() * 1000),
+        key=None if key is None else bytes(key),
+        value=None if value is None else bytes(value),
+        headers=unpack(stored.raw_headers),
+    )
 
 
 def json_line(selected: Selected) -> str:

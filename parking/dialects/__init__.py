@@ -37,8 +37,4 @@ def added(framework: str, name: str) -> bool:
     """Whether a failure that was read as `framework` may have added a header of that name."""
     if framework == native.FRAMEWORK:
         return name.startswith("siding-")
-    family = _NAMED.get(framework)
-    return family is not None and family.adds(name)
-
-
-_NAMED = {family.framework: family for family in FAMILIES}
+    return any(family.adds(name) for family in FAMILIES if family.framework == framework)

@@ -1,7 +1,7 @@
 """What each producer adds to a record that it gives up, made by hand after dlq formats §3 and §4."""
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from parking.record import Headers, Record
 
@@ -15,7 +15,7 @@ TIMESTAMP = 1_795_000_000_000
 
 
 def record(
-    headers: Headers | list[Header],
+    headers: Sequence[tuple[str, bytes | None]] | Sequence[tuple[str, bytes]],
     topic: str = "orders-dlt",
     *,
     key: bytes | None = b"k",

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from parking.dialects import UNATTRIBUTED, identify
+from parking.dialects import UNATTRIBUTED, added, identify
 from parking.record import Record
 from parking.wire import names
 
@@ -207,3 +207,13 @@ def test_a_replayed_event_that_failed_again_is_known_by_what_the_replay_gave_it(
 
 def test_an_event_that_was_not_replayed_has_no_token():
     assert identify(record([(names.TOKEN, b"1796"), *connect()])).token is None
+
+
+def test_which_headers_a_failure_may_have_added():
+    """The index of search leaves them out. Families of one name, told by headers or by their value, are one."""
+    assert added("bakdata", "__streams.errors.description")
+    assert added("kafka-connect", "__connect.errors.anything")
+    assert added("spring-kafka", "kafka_dlt-original-consumer-group")
+    assert added("siding", "siding-version")
+    assert not added("kafka-connect", "tag")
+    assert not added("unattributed", "__connect.errors.topic")
