@@ -56,6 +56,8 @@ class Registry:
         urls = tuple(url.strip().rstrip("/") for url in str(given.get("url", "")).split(",") if url.strip())
         if not urls:
             raise Unsound("schema.registry.url is missing")
+        if any("@" in url.partition("://")[2].partition("/")[0] for url in urls):
+            raise Unsound("schema.registry.url holds a user or password: they are schema.registry.basic.auth.user.info")
         return cls(urls, _authorization(given), _tls(given))
 
     def schema(self, wanted: SchemaId) -> Schema:

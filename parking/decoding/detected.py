@@ -6,7 +6,7 @@ from parking.decoding import cbor, msgpack
 from parking.decoding.errors import DoesNotFit, Full
 from parking.decoding.report import Decoded, Verdict
 from parking.decoding.special import look, sentences
-from parking.decoding.writer import MOST_VALUES, Writer
+from parking.decoding.writer import CUT, MOST_READ, Writer
 
 _READERS = {"MessagePack": msgpack.write, "CBOR": cbor.write}
 
@@ -27,14 +27,16 @@ def detected(value: bytes) -> tuple[Decoded | None, list[Verdict]]:
 
 
 def _try(name: str, value: bytes) -> tuple[Decoded | None, Verdict]:
-    to = Writer()
+    to = Writer(to_the_end=True)
     try:
         _READERS[name](value, to)
     except DoesNotFit as error:
         return None, Verdict(name, False, str(error))
     except Full:
-        return None, Verdict(name, False, f"more than {MOST_VALUES} values: not read to its end, so nothing is sure")
+        return None, Verdict(name, False, f"more than {MOST_READ} values: not read to its end, so nothing is sure")
     if not value.startswith(cbor.SELF_DESCRIBED) and (not to.texts or to.odd_names):
         return None, Verdict(name, False, "it could be, but there is no text in it, or a name that is none: a guess")
-    notes = (*to.notes, *sentences(look(to.document), to.document))
-    return Decoded("json", to.document, notes=notes), Verdict(name, True, f"all {len(value)} bytes are read")
+    special = sentences(look(to.document), to.document) if to.whole else [CUT]
+    return Decoded("json", to.document, whole=to.whole, notes=(*to.notes, *special)), Verdict(
+        name, True, f"all {len(value)} bytes are read"
+    )

@@ -9,12 +9,11 @@ from parking.decoding.plain import as_json, json_of, text_of
 from parking.decoding.report import Decoded, Verdict
 from parking.decoding.schema import AVRO, JSON, PROTOBUF, Schema, SchemaOf
 from parking.decoding.special import look, sentences
-from parking.decoding.writer import MOST_VALUES, Writer
+from parking.decoding.writer import CUT, Writer
 
 NAMES = {AVRO: "Avro", PROTOBUF: "Protobuf", JSON: "JSON Schema"}
 ALL = ", ".join(NAMES.values())
 REGISTRY = "schema registry"
-CUT = f"Only the beginning is shown: the first {MOST_VALUES} values or 2 MB of them."
 
 
 def registered(

@@ -14,17 +14,26 @@ from parking.decoding.errors import DoesNotFit, Full
 
 MOST_VALUES = 50_000
 MOST_CHARACTERS = 2_000_000
+MOST_READ = 200_000
+"""Values that are read to find out whether bytes fit to their end."""
 DEEPEST = 100
 
+CUT = f"Only the beginning is shown: the first {MOST_VALUES} values or 2 MB of them."
 BASE64 = "Bytes that are no text are shown in base64."
 NO_NUMBER = "NaN and infinities are shown as texts: JSON has no such numbers."
 NO_TEXT_NAME = "Names of members that are no texts are shown as the JSON of what they are."
 
 
 class Writer:
-    """The tokens of one document, with commas where they belong. `notes` are sentences on what JSON cannot say."""
+    """The tokens of one document, with commas where they belong. `notes` are sentences on what JSON cannot say.
 
-    def __init__(self) -> None:
+    Where that is enough it raises Full; with `to_the_end` it goes on for a while, so that the reader finds out whether
+    the bytes fit to their end, and what is written is the beginning only: then it is not `whole`.
+    """
+
+    def __init__(self, *, to_the_end: bool = False) -> None:
+        self.whole = True
+        self._to_the_end = to_the_end
         self.notes: dict[str, None] = {}
         self.texts = 0
         """Texts of at least one character that were written, names included."""
@@ -50,24 +59,24 @@ class Writer:
 
     def close(self, mark: str) -> None:
         self._depth -= 1
-        self._out.append(mark)
+        self._put(mark)
         self._comma = True
 
     def name(self, text: str) -> None:
         self.texts += bool(text)
         self.token(_quoted(text))
-        self._out.append(":")
+        self._put(":")
         self._comma = False
 
     def name_of(self, write: Callable[["Writer"], None]) -> None:
         """A name that is no text: the JSON of what `write` writes."""
-        inner = Writer()
+        inner = Writer(to_the_end=self._to_the_end)
         inner._depth, inner._values, inner._characters = self._depth, self._values, self._characters
         inner.open("[")  # it counts as a level, or names within names would have no end
         inner._out.clear()
         inner._comma = False
         write(inner)
-        self._values, self._characters = inner._values, inner._characters
+        self._values, self._characters, self.whole = inner._values, inner._characters, self.whole and inner.whole
         self.notes |= {**inner.notes, NO_TEXT_NAME: None}
         self.odd_names = self.odd_names or self._depth == 1
         self.texts -= 1
@@ -78,11 +87,17 @@ class Writer:
         self._values += 1
         self._characters += len(text)
         if self._values > MOST_VALUES or self._characters > MOST_CHARACTERS:
-            raise Full
+            self.whole = False
+            if not self._to_the_end or self._values > MOST_READ:
+                raise Full
         if self._comma:
-            self._out.append(",")
-        self._out.append(text)
+            self._put(",")
+        self._put(text)
         self._comma = True
+
+    def _put(self, text: str) -> None:
+        if self.whole:
+            self._out.append(text)
 
     def text(self, text: str) -> None:
         self.texts += bool(text)

@@ -89,6 +89,7 @@ def test_user_and_password_or_token(registry):
     ("given", "said"),
     [
         ({}, "schema.registry.url is missing"),
+        ({"url": "http://ana:hunter2@r.example"}, "schema.registry.url holds a user or password"),
         ({"url": "http://r.example", "usr": "x"}, "schema.registry.usr is not known"),
         ({"url": "http://r.example", "basic.auth.user.info": "hunter2"}, "user:password was expected"),
         ({"url": "http://r.example", "bearer.auth.token": "hunter2\n"}, "printable ASCII was expected"),
@@ -128,13 +129,12 @@ def test_an_answer_that_is_no_schema(registry, answer, said, down):
 def test_nobody_waits_for_one_that_is_slow_silent_or_not_there(registry):
     registry.drip = True
     with Silence() as silence:
-        for url in (registry.url, silence.url, "http://127.0.0.1:9", "http://nowhere.invalid", "http://user:pw@x"):
+        for url in (registry.url, silence.url, "http://127.0.0.1:9", "http://nowhere.invalid", "ftp://x", "http://[", "nonsense"):
             began = time.monotonic()
             error = why(of(url))
             assert time.monotonic() - began < 3.5
             assert isinstance(error, Down), url
             assert "schema registry" in str(error)
-            assert "pw" not in str(error)
 
 
 def test_the_next_address_is_asked(registry):

@@ -5,6 +5,8 @@ import time
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parking.decoding import AVRO, JSON, PROTOBUF, NoSchema, NotWritable, Schema, decode
 from parking.decoding.rewrite import rewritable, rewrite
@@ -183,9 +185,9 @@ def test_what_would_not_go_back_exactly_is_not_edited():
     ],
 )
 def test_what_is_special_is_said_beside_what_is_written(value, words):
-    began = time.monotonic()
+    began = time.process_time()
     shown = decode(value)
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
     assert any(words in note for note in shown.notes), shown.notes
     assert shown.written == value.decode()
 
@@ -197,6 +199,17 @@ def test_ordinary_values_have_nothing_special():
 
 def test_a_few_megabytes_are_read_soon():
     for value in (json.dumps(list(range(700_000))).encode(), b'{"a":"' + b"x" * 5_000_000 + b'"}', b"\xff" * 5_000_000):
-        began = time.monotonic()
+        began = time.process_time()
         decode(value, schema_of=never)
-        assert time.monotonic() - began < 2
+        assert time.process_time() - began < 2
+
+
+@given(st.binary(max_size=60), st.sampled_from(sorted(SCHEMAS, key=str)), st.booleans())
+def test_never_raises_whatever_stands_behind_a_frame(rest, number, in_header):
+    naming = b"\1" + UUID(number).bytes if isinstance(number, str) else b"\0" + number.to_bytes(4, "big")
+    value = rest if in_header else naming + rest
+    shown = decode(value, headers=(("__value_schema_id", naming),) if in_header else (), schema_of=schema_of)
+    shown.text.encode()
+    assert shown.verdicts
+    if rewritable(value, shown):
+        assert rewrite(shown.text if shown.decoder != "JSON Schema" else shown.written, value, shown) == value

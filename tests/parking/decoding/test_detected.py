@@ -139,8 +139,8 @@ BOMBS = {
     "a text of four billion": b"\x81\xa1a\xdb\xff\xff\xff\xff",
     "a text of 2^64": b"\x81\x7b" + b"\xff" * 8,
     "an array of 2^64": b"\x9b" + b"\xff" * 8,
-    "a million numbers": b"\xdd\x00\x0f\x42\x40" + b"\x01" * 1_000_000,
-    "a million nothings": b"\x9f" + b"\xf6" * 1_000_000 + b"\xff",
+    "two million numbers": b"\xdd\x00\x1e\x84\x80" + b"\x01" * 2_000_000,
+    "two million nothings": b"\x9f" + b"\xf6" * 2_000_000 + b"\xff",
     "names of names": b"\x81\x81\x81\x81" * 30_000,
     "a number of a million bytes": b"\xa1\x61a\xc2\x5a\x00\x0f\x42\x40" + b"\xff" * 1_000_000,
     "a million pieces": b"\xa1\x61a\x7f" + b"\x61b" * 1_000_000 + b"\xff",
@@ -149,11 +149,21 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_soon(name):
-    began = time.monotonic()
+    began = time.process_time()
     found, verdicts = detected(BOMBS[name])
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
     assert (found is not None) == (name in ("a number of a million bytes", "a million pieces"))
     assert all(len(one.said) < 200 for one in verdicts)
+
+
+def test_of_many_values_the_beginning_is_shown_and_the_end_is_read():
+    many = [{"n": n, "t": "x"} for n in range(30_000)]
+    shown = decode(msgpack.packb(many))
+    assert (shown.decoder, shown.whole) == ("MessagePack", False)
+    assert shown.written.startswith('[{"n":0,"t":"x"},{"n":1,"t":"x"},')
+    assert "Only the beginning is shown" in shown.notes[0]
+    assert decode(msgpack.packb(many)[:-1]).form == "hex"
+    assert decode(cbor2.dumps({"raw": b"\0" * 5_000_000, "after": 1})).notes[-1].startswith("Only the beginning")
 
 
 def test_too_deep_says_so():
