@@ -1,6 +1,6 @@
 """Dead letters in every dialect that we know, one module each. To add one: `docs/dialects.md`."""
 
-from parking.dialects import layout, native, topics
+from parking.dialects import hand_rolled, layout, native, topics
 from parking.dialects.family import Found
 from parking.dialects.reading import UNATTRIBUTED, Reading, Unreadable, unattributed
 from parking.dialects.table import FAMILIES
@@ -28,7 +28,8 @@ def find(record: Record) -> Found | None:
     """The family of the newest failure in a record: by its headers, else whoever knows it; None if nobody does."""
     seen = layout.of(record.headers, topics.in_front(record.topic))
     if seen.newest is not None:
-        return Found(record, seen.newest, seen)
+        found = Found(record, seen.newest, seen)
+        return hand_rolled.newer(found) if seen.behind else found
     family = next((family for family in _ASKED if family.asks is not None and family.asks(record)), None)
     return None if family is None else Found(record, family, seen)
 

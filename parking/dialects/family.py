@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from parking.dialects import identity, origin
+from parking.dialects import identity, made_up, origin
 from parking.dialects.reading import DEAD_LETTER, Reading
 from parking.record import Headers, Record
 
@@ -73,7 +73,9 @@ class Found:
         return self.record.headers[cut:] if cut else self.record.headers
 
     def oldest(self) -> origin.Position | None:
-        """The position of the oldest family in the record."""
+        """The position of the oldest failure in the record."""
+        if self.layout.begin:
+            return made_up.position(made_up.said(tuple(reversed(self.record.headers[: self.layout.begin]))))
         positions = (family.oldest(self.record.headers) for family in self.layout.families if family.oldest)
         return next((position for position in positions if position is not None), None)
 

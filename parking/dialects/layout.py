@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parking.dialects import identity
+from parking.dialects import identity, tokens
 from parking.dialects.family import Family
 from parking.dialects.table import FAMILIES
 from parking.record import Headers
 
 _REMEMBERED = 64, 4096
 """Names of at most so many headers with so many characters: what is remembered stays small, whatever arrives."""
+
+
+_LOOKED_AT = 64
+"""Headers beside the families' that may have made-up names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,10 @@ class Layout:
     original: tuple[int, ...] | None
     named: bool
     """A header may say which event it is."""
+    begin: int = 0
+    """The place of the first family's first header, where headers under made-up names before it tell of a failure."""
+    behind: bool = False
+    """Headers under made-up names behind `end` tell of a failure."""
 
     def kept(self, headers: Headers) -> Headers:
         """The headers that the newest failure's consumer had been given, without those of any failure."""
@@ -54,8 +62,12 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     older = [family for family in found if family is not newest]
     cut = 0 if newest is None or newest.in_front else 1 + max((last[family] for family in older), default=-1)
     named = not identity.ASKED.isdisjoint(names)
-    end = 0 if newest is None else last[newest] + 1
-    return Layout(newest, _by_age(older, newest, first), cut, end, _original(names, found), named)
+    families, original = _by_age(older, newest, first), _original(names, found)
+    if newest is None or newest.in_front:
+        return Layout(newest, families, cut, 0 if newest is None else last[newest] + 1, original, named)
+    begin, end = min(first[family] for family in found), last[newest] + 1
+    before, behind = (tokens.whole(part[:_LOOKED_AT]) for part in (names[:begin], names[end:]))
+    return Layout(newest, families, cut, end, original, named, begin if before else 0, behind)
 
 
 _remembered = lru_cache(maxsize=1024)(_of)

@@ -3,7 +3,7 @@
 Before 0.3 nothing tells of the error. After a redelivery the partition is that of the copy that was sent again.
 """
 
-from parking.dialects import causes, envelope, hand_rolled
+from parking.dialects import causes, envelope, hand_rolled, made_up
 from parking.dialects.family import Family, Found, any_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
@@ -27,12 +27,12 @@ def read(found: Found) -> Reading:
     )
 
 
-def _why(record: Record) -> hand_rolled.Why | None:
+def _why(record: Record) -> made_up.Why | None:
     name, message = text(record.last("x-error-name")), text(record.last("x-error-message"))
     if name is None and message is None:
         return None
     stack = record.last("x-error-stack")
-    return hand_rolled.Why([name], message, text(envelope.decoded(stack) or stack))
+    return made_up.Why([name], message, text(envelope.decoded(stack) or stack))
 
 
 def _position(headers: Headers) -> Position | None:

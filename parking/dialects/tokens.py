@@ -4,6 +4,7 @@ Names are compared without case, without anything that is no letter, and without
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -62,6 +63,12 @@ class Token(NamedTuple):
 def token(name: str) -> Token | None:
     """Which field of a failure the name is for; None for any other name."""
     return _token(name) if len(name) <= LONGEST else None
+
+
+def whole(names: Iterable[str]) -> bool:
+    """Whether these names can tell of a failure by themselves: a topic, an offset and an error."""
+    fields = {found.field for name in names if (found := token(name))}
+    return TOPIC in fields and OFFSET in fields and bool(fields & {MESSAGE, CLASS})
 
 
 @lru_cache(maxsize=4096)

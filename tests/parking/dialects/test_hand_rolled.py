@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parking.dialects import hand_rolled, identify, tokens
+from parking.dialects import identify, made_up, tokens
 from parking.record import Record
 
 
@@ -57,7 +57,7 @@ def test_what_a_name_means(field, names):
     ],
 )
 def test_numbers_in_an_encoding_that_nobody_tells(raw, number):
-    assert hand_rolled.number(raw, 10**6) == number
+    assert made_up.number(raw, 10**6) == number
 
 
 def test_dotnet_writes_little_endian():

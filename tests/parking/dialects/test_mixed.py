@@ -1,12 +1,17 @@
 """Several families in one record: one dead letter was redriven with all its headers, and another consumer failed."""
 
+import json
+from dataclasses import replace
 from itertools import permutations, product
+from typing import Any
 
 import pytest
 
-from parking.dialects import identify
-from parking.record import Headers
+from parking.dialects import find, identify, topics
+from parking.dialects.family import Family
+from parking.record import Headers, from_json_line
 from tests.parking.dialects.sets import IN_FRONT, OWN_TOPIC, PRODUCERS, number, record
+from tests.parking.dialects.test_vectors import SAMPLES, _headers
 
 USER: Headers = (("tag", b"a"), ("tag", b"b"), ("nul", None))
 ONE_POSITION = ("spring-retryable-topic", "data-contract")
@@ -96,6 +101,80 @@ def test_the_dead_letter_topic_of_spring_s_behind_smallrye_s_is_spring_s():
     headers = PRODUCERS["spring-kafka"](PRODUCERS["smallrye"](USER, "a"), "b")
     assert identify(record(headers, "dead-letter-topic-orders-dlt")).framework == "spring-kafka"
     assert identify(record(headers, "dead-letter-topic-orders.DLT")).framework == "spring-kafka"
+
+
+# Headers under made-up names
+
+MADE_UP = [
+    ("x-original-topic", b"orders"),
+    ("x-original-partition", b"7"),
+    ("x-original-offset", b"184467"),
+    ("x-error-message", b"ledger closed"),
+]
+BEHIND = [one for one in PRODUCERS if one not in IN_FRONT]
+
+
+@pytest.mark.parametrize("newer", BEHIND)
+def test_a_made_up_failure_in_front_is_the_older_one(newer):
+    reading = identify(record(PRODUCERS[newer](tuple(MADE_UP), "b")))
+    assert (reading.framework, reading.source_topic) == (newer, "b")
+    assert _origin(reading) == ("orders", 7, 184467)
+
+
+@pytest.mark.parametrize("older", BEHIND)
+def test_a_made_up_failure_behind_is_the_newer_one(older):
+    reading = identify(record([*PRODUCERS[older](USER, "a"), *MADE_UP]))
+    assert (reading.framework, reading.error_message) == ("hand-rolled", "ledger closed")
+    assert _source(reading) == ("orders", 7, 184467)
+    assert reading.original_headers == USER
+    if older != "data-contract":
+        assert _origin(reading) == ("a", 2, number("a"))
+
+
+def test_headers_that_a_producer_s_own_users_add_tell_of_the_same_failure():
+    """Spring's `headersFunction` writes behind the set."""
+    extras = [("x-source-topic", b"a"), ("source-offset", b"%d" % number("a")), ("error-message", b"short")]
+    for more in (extras, extras[:1], [("x-error-message", b"short")], [("x-attempts", b"3")]):
+        reading = identify(record([*PRODUCERS["spring-kafka"](USER, "a"), *more]))
+        assert (reading.framework, reading.error_message) == ("spring-kafka", "closed a")
+
+
+# Samples of real producers
+
+
+def _one_of_each():
+    """A sample of each family that tells by headers of its own, one on such a topic where the topic counts."""
+    found: dict[Family, dict[str, Any]] = {}
+    for sample in SAMPLES:
+        told = find(from_json_line(json.dumps(sample)))
+        if told is None or len(told.layout.families) != 1:
+            continue
+        if told.family.in_front and not topics.in_front(sample["topic"]):
+            continue
+        found.setdefault(told.family, sample)
+    return list(found.values())
+
+
+ONE_OF_EACH = _one_of_each()
+NOT_TOGETHER = {("hexkit", "sentry-arroyo"), ("hexkit", "arroyo")}
+"""The headers of the one are among those of the other."""
+
+
+@pytest.mark.parametrize("newer", ONE_OF_EACH, ids=lambda sample: sample["id"])
+def test_a_sample_that_went_through_each_other_family_before_reads_as_ever(newer):
+    record = from_json_line(json.dumps(newer))
+    names = {name for name, _ in record.headers}
+    found = find(record)
+    assert found
+    for older in ONE_OF_EACH:
+        if older is newer or (older["framework"], newer["framework"]) in NOT_TOGETHER:
+            continue
+        before = tuple(header for header in _headers(older) if header[0] not in names)
+        headers = record.headers + before if found.family.in_front else before + record.headers
+        shown = identify(replace(record, headers=headers)).shown()
+        for field, expected in newer["expect"].items():
+            if not field.startswith("origin_") and field != "stacktrace_contains":
+                assert shown[field] == expected, (older["id"], field)
 
 
 # The group that both of Spring's write
