@@ -3,6 +3,7 @@
 After any trouble positions are read anew from the database; nothing else is remembered.
 """
 
+import sys
 import threading
 import time
 
@@ -25,6 +26,8 @@ from parking.trouble import Troubles, of_database
 log = structlog.get_logger("intake")
 
 LOOK_EVERY = 3.0
+SWITCH = 0.0005
+"""Seconds after which Python's threads take turns: an answer of the database does not wait for what is read ahead."""
 LONGEST_PAUSE = 10.0
 SURE = 10.0
 """Seconds without trouble after which it is over, if no record was stored before: an idle turn proves little."""
@@ -48,6 +51,7 @@ class Intake:
 
     def run(self) -> None:
         """Until `stop` is set."""
+        sys.setswitchinterval(SWITCH)
         log.info("intake reads parking topics")
         while not self.stop.is_set():
             self.turn()

@@ -1,17 +1,19 @@
 """The parking topics of one cluster, as far as this process reads them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import structlog
+from django.utils import timezone
 
 from parking.intake import ownership, pointers, positions, refused
+from parking.intake.ahead import Ahead, Batch, Stale
 from parking.intake.flows import FlowFacts, Flows, who
 from parking.intake.read import Arrived
-from parking.intake.store import OtherContent, Stored, store
+from parking.intake.store import OtherContent, Stored, read_all, store_read
 from parking.kafka_in import Fetched, Look, Reader
 from parking.models import Cluster, TopicIncarnation
 from parking.topics import Unreachable
@@ -61,6 +63,7 @@ class Source:
         self._background = ThreadPoolExecutor(max_workers=1)
         self._looking: Future[Look] | None = None
         self._beyond_end: set[Name] = set()
+        self._ahead = Ahead(self._fetch)
         self._marks: dict[Name, list[Mark]] = {}
         self._troubled: set[str] = set()
         self._compacted: set[str] | None = None
@@ -98,23 +101,32 @@ class Source:
         """Read and store one batch; how many records were new. Raises what `store` raises, and Unreachable."""
         if not self.owned:
             return 0
-        fetched = self._reader.poll(most=BATCH, timeout=timeout)
-        if self._reader.lost:
-            self.forget(self._reader.lost)
+        try:
+            batch = self._ahead.take(timeout)
+        except Stale:
+            self._assign()
+            return 0
+        if batch.lost:
+            self.forget(batch.lost)
             self.look()
-        fetched = self._of_this_life([one for one in fetched if self._is_next(one)])  # also not of what was just lost
-        new = self._store(fetched).records if fetched else 0
-        self._pass_marks()
+        elsewhere = self._of_another_life(batch.ids)
+        if batch.fetched and not batch.lost and not elsewhere:
+            self._ahead.begin()
+        try:
+            new = self._store(batch).records
+        except Exception:
+            self._assign()  # from the stored positions: what is ahead of them must not be stored before them
+            raise
+        self._pass_marks(batch.reached)
         return new
 
-    def _pass_marks(self) -> None:
+    def _pass_marks(self, reached: Mapping[Name, int]) -> None:
         """Behind the last record of a log may stand the marks of transactions, and what was aborted: they are read."""
         passed = {
             name: offset
-            for name, offset in self._reader.reached.items()
+            for name, offset in reached.items()
             if name in self.owned and self.owned[name].next_offset < offset
         }
-        self._reader.reached.clear()
         if passed:
             positions.advance({self.owned[n].place: (self.owned[n].next_offset, end) for n, end in passed.items()})
             for name, end in passed.items():
@@ -141,6 +153,7 @@ class Source:
         self.look()
 
     def close(self) -> None:
+        self._ahead.close()
         self._background.shutdown(wait=False, cancel_futures=True)
         self._reader.close()
 
@@ -226,6 +239,7 @@ class Source:
         positions.begin_again(life, {name[1]: start}, reason=reason)
 
     def _assign(self) -> None:
+        self._ahead.drop()
         self._reader.assign({name: owned.next_offset for name, owned in self.owned.items()})
 
     def _note(self, look: Look) -> None:
@@ -247,27 +261,42 @@ class Source:
         owned = self.owned.get((fetched.record.topic, fetched.record.partition))
         return owned is not None and fetched.record.offset >= owned.next_offset
 
-    def _of_this_life(self, fetched: list[Fetched]) -> list[Fetched]:
-        """Asked after the records came: if a topic's id is still the one we know, so was theirs."""
-        if not fetched:
-            return []
-        ids = self._reader.ids({one.record.topic for one in fetched})
+    def _fetch(self, timeout: float) -> Batch:
+        """Fetch and read a batch. Runs in a thread of its own, while the one before is stored; needs no database."""
+        fetched = self._reader.poll(most=BATCH, timeout=timeout)
+        ids = self._reader.ids({one.record.topic for one in fetched})  # asked after the records came
+        lost, reached = set(self._reader.lost), dict(self._reader.reached)
+        self._reader.reached.clear()
+        arrived = pointers.followed([self._arrived(one) for one in fetched], self.cluster.client_settings)
+        flows = {one.topic: self._flows[one.record.topic] for one in arrived if one.record.topic in self._flows}
+        if len({one.topic for one in arrived}) > len(flows):
+            raise Stale
+        return Batch(fetched, read_all(arrived, flows, timezone.now()), ids, lost, reached)
+
+    def _arrived(self, fetched: Fetched) -> Arrived:
+        record = fetched.record
+        owned = self.owned.get((record.topic, record.partition))
+        if owned is None:
+            raise Stale
+        return Arrived(record, owned.topic.pk, fetched.fault, fetched.doubt)
+
+    def _of_another_life(self, ids: Mapping[str, str]) -> set[Name]:
+        """If a topic's id is still the one we know, its records are what we take them for; the others are left."""
         another = {n for n, owned in self.owned.items() if n[0] in ids and ids[n[0]] != owned.topic.topic_id}
         if another:
             self.forget(another)
             self.look()
-        return [one for one in fetched if (one.record.topic, one.record.partition) not in another]
+        return another
 
-    def _store(self, fetched: list[Fetched]) -> Stored:
-        names = {(one.record.topic, one.record.partition) for one in fetched}
-        flows = {self.owned[name].topic.pk: self._flows[name[0]] for name in names}
+    def _store(self, batch: Batch) -> Stored:
+        """What is next of a batch: also not of what was just lost."""
+        pairs = [pair for one, pair in zip(batch.fetched, batch.read, strict=True) if self._is_next(one)]
+        if not pairs:
+            return Stored()
+        names = {(one.record.topic, one.record.partition) for one, _ in pairs}
         expected = {self.owned[name].place: self.owned[name].next_offset for name in names}
-        arrived = [
-            Arrived(one.record, self.owned[one.record.topic, one.record.partition].topic.pk, one.fault, one.doubt)
-            for one in fetched
-        ]
-        stored = store(pointers.followed(arrived, self.cluster.client_settings), flows, expected)
-        for one in fetched:
+        stored = store_read(pairs, expected, timezone.now())
+        for one, _ in pairs:
             self.owned[one.record.topic, one.record.partition].next_offset = one.record.offset + 1
         return stored
 

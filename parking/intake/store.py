@@ -32,6 +32,8 @@ CROSSED = (DeadlockDetected, SerializationFailure)
 """Two transactions waited for each other and this one was rolled back: it is simply done again."""
 TRIES = 3
 
+Pair = tuple[Arrived, Row]
+
 
 SQL_BEYOND = """
 SELECT given.topic_id, given.partition
@@ -69,20 +71,29 @@ class Stored:
 
 
 def store(arrived: Sequence[Arrived], flows: Mapping[int, Flows], expected: Mapping[Partition, int]) -> Stored:
+    """Read records and store them (see `read_all` and `store_read`)."""
+    now = timezone.now()
+    return store_read(read_all(arrived, flows, now), expected, now)
+
+
+def read_all(arrived: Sequence[Arrived], flows: Mapping[int, Flows], now: datetime) -> list[Pair]:
+    """Each record with the row that it becomes. `flows`: id of the TopicIncarnation → who parks on it. No database."""
+    return [(one, read(one, flows[one.topic], now)) for one in arrived]
+
+
+def store_read(pairs: list[Pair], expected: Mapping[Partition, int], now: datetime) -> Stored:
     """Store records, in order per partition, and move the positions from `expected` past them.
 
-    `flows`: id of the TopicIncarnation → who parks on it. Raises Moved if another process has read on, OtherContent, or
-    the database's own error where no record is to blame; what was stored until then has moved its positions.
+    Raises Moved if another process has read on, OtherContent, or the database's own error where no record is to blame;
+    what was stored until then has moved its positions.
     """
-    now = timezone.now()
     days.ensure(now.date())
-    rows = [read(one, flows[one.topic], now) for one in arrived]
     stored = Stored()
-    _store(list(zip(arrived, rows, strict=True)), dict(expected), stored, now)
+    _store(pairs, dict(expected), stored, now)
     return stored
 
 
-def _store(pairs: list[tuple[Arrived, Row]], expected: dict[Partition, int], stored: Stored, now: datetime) -> None:
+def _store(pairs: list[Pair], expected: dict[Partition, int], stored: Stored, now: datetime) -> None:
     if not pairs:
         return
     moves = _moves([row for _, row in pairs], expected)
