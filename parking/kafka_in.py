@@ -33,6 +33,8 @@ Place = tuple[str, int]
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of one batch, roughly: memory stays bounded whatever the records are like."""
+AT_ONCE = 20
+"""Messages that are taken from the client at once: it unpacks their headers, to many times their size."""
 _TOPIC_IS_ANOTHER = (
     KafkaError._AUTO_OFFSET_RESET,
     KafkaError.OFFSET_OUT_OF_RANGE,
@@ -182,22 +184,22 @@ class Reader:
         At most about MOST_BYTES, and one record more: what is here beyond that is kept for the next poll.
         """
         found: list[Fetched] = []
-        size = 0
+        size = largest = 0
         while len(found) < most and size < MOST_BYTES:
-            if not self._waiting and not self._fetch(most - len(found), 0.01 if found else timeout):
+            room = min(AT_ONCE, most - len(found), (MOST_BYTES - size) // largest + 1) if found else 1
+            if not self._waiting and not self._fetch(room, 0.01 if found else timeout):
                 break
             message = self._waiting.popleft()
             if self._is_record(message):
                 found.append(fetched(message))
-                size += _size(found[-1].record)
+                took = _size(found[-1].record)
+                size, largest = size + took, max(largest, took)
             timeout = 0.0  # what says something without a record ends the wait, too
         return found
 
     def _fetch(self, most: int, timeout: float) -> bool:
         """Take what the client has; its own queue is bounded (SETTINGS)."""
-        self._waiting.extend(self._consumer.consume(1, timeout))
-        if self._waiting:
-            self._waiting.extend(self._consumer.consume(most, 0.0))
+        self._waiting.extend(self._consumer.consume(most, 0.0) or self._consumer.consume(1, timeout))
         return bool(self._waiting)
 
     def close(self) -> None:

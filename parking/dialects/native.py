@@ -13,6 +13,7 @@ from parking.record import Record
 from parking.wire import Announcement, Outcome, decode_parking, names
 
 FRAMEWORK = "siding"
+OTHER_BYTES = "The bytes are not those that the consumer took the fingerprint of."
 
 _MAY_BE_LOST = (names.ATTEMPTS, names.EVIDENCE)
 """Fields without which an event is still parked in its place: order matters more than the story."""
@@ -41,8 +42,8 @@ def _decode(record: Record) -> tuple[Announcement | Outcome, tuple[str, ...]]:
 
 def _announcement(parked: Announcement, doubts: tuple[str, ...]) -> Reading:
     packed = pack(parked.headers)
-    if not parked.pointer and of_packed(parked.key, parked.value, packed) != parked.fingerprint:
-        doubts = (*doubts, "The bytes are not those that the consumer took the fingerprint of.")
+    is_other = not parked.pointer and of_packed(parked.key, parked.value, packed) != parked.fingerprint
+    doubts = (*doubts, OTHER_BYTES) if is_other else doubts
     source, last = parked.source, _last(parked.attempts)
     return Reading(
         framework=FRAMEWORK,
@@ -57,6 +58,7 @@ def _announcement(parked: Announcement, doubts: tuple[str, ...]) -> Reading:
         original_headers=parked.headers,
         packed_headers=packed,
         wire=parked,
+        not_original=OTHER_BYTES if is_other else "",
         doubts=doubts,
         **_failure(parked.attempts, last),
     )

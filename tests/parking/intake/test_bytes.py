@@ -9,6 +9,7 @@ import pytest
 from parking import headers as packed_headers
 from parking.decoding import decode
 from parking.intake.read import Arrived
+from parking.kafka_in import CUT
 from parking.models import EventState, Quarantine
 
 from .conftest import attempt, moved, value_of
@@ -126,7 +127,30 @@ def test_a_huge_attempt_number(lot):
 
 def test_damaged_bytes_are_told(lot):
     lot.store(moved(lot.poison("e1", 10, value=b"as it was"), value=b"as it is"))
-    assert "not those that the consumer took" in lot.state("e1").event.unreadable_reason
+    event = lot.state("e1").event
+    assert "not those that the consumer took" in event.unreadable_reason
+    assert "not those that the consumer took" in event.not_original, "else it would be replayed unasked"
+
+
+def test_headers_that_may_have_been_read_wrongly_are_not_replayed_unasked(lot, plain):
+    """confluent-kafka cuts a header's name at a NUL; a fingerprint tells for certain, elsewhere it stays a doubt."""
+    native = lot.held("e2", 2, headers=(("", b"1"),))
+    spring = plain.record(
+        b"k",
+        b"v",
+        [
+            ("kafka_dlt-original-topic", b"orders"),
+            ("kafka_dlt-original-partition", bytes(4)),
+            ("kafka_dlt-original-offset", bytes(8)),
+            ("kafka_dlt-exception-fqcn", b"java.lang.IllegalStateException"),
+            ("", b"1"),
+        ],
+    )
+    lot.store(Arrived(native.record, native.topic, doubt=CUT))
+    plain.store(Arrived(spring.record, spring.topic, doubt=CUT))
+    assert lot.state("e2").event.not_original == ""
+    event = EventState.objects.get(flow=plain.flow)
+    assert (event.kind, event.event.not_original) == ("poison", CUT)
 
 
 def test_validation_errors_are_kept(lot):
