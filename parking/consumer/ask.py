@@ -26,7 +26,9 @@ class Wait:
     seconds: float
 
 
-Course = Generator[Call | Handle | Wait, Any, None]
+Ask = Call | Handle | Wait
+
+Course = Generator[Ask, Any, None]
 """The way of one record. When it ends, the offset may move past the record."""
 
 

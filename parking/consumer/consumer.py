@@ -25,6 +25,7 @@ from parking.consumer.process import Process
 from parking.consumer.publisher import KafkaPublisher
 from parking.consumer.schedule import Schedule
 from parking.consumer.subscription import Subscription
+from parking.consumer.suspects import Suspects
 from parking.consumer.sweeper import Sweeper
 from parking.consumer.together import Together
 from parking.consumer.tries import AnyHandler, Retries
@@ -63,7 +64,10 @@ class KeyedConsumer:
         self._publisher = KafkaPublisher(self._kafka, flow.parking_topic)
         self._outbox = Outbox(flow.name, ledger, self._publisher)
         gate = Gate(flow, ledger, commit=Together(flow.name, ledger).commit)
-        self._process = Process(gate, self._outbox, handler, retries, dependencies=dependencies)
+        self._suspects = Suspects(flow.name, ledger, retries.attempts)
+        self._process = Process(
+            gate, self._outbox, handler, retries, dependencies=dependencies, suspects=self._suspects
+        )
 
     def stop(self) -> None:
         """Ask the loop to end after what is being handled; an event that only waits is left unfinished."""
@@ -94,7 +98,9 @@ class KeyedConsumer:
     def _consume(self) -> None:
         dispatch = Dispatch(Schedule(per_partition=self._limits.per_partition, overall=self._limits.overall))
         sweeper = Sweeper(self._outbox, self._stopping)
-        partitions = Partitions(self._flow, dispatch, self._limits, self._process.course, sweeper.soon)
+        partitions = Partitions(
+            self._flow, dispatch, self._limits, self._process, arrived=sweeper.soon, suspects=self._suspects
+        )
         subscription = Subscription(self._kafka, self._flow, partitions)
         self._start_work(dispatch)
         log.info("flow %s: consuming %s and %s", self._flow.name, self._flow.source_topic, self._flow.replay_topic)

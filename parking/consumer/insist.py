@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from parking.consumer.ask import Call, Course, Handle, Wait, advance
+from parking.consumer.ask import Ask, Call, Course, Handle, Wait, advance
 from parking.consumer.errors import Unavailable
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Insist:
         self._said = ""
         self._lock = threading.Lock()
 
-    def ask(self, what: Call | Handle) -> Generator[Call | Handle | Wait, Any, Any]:
+    def ask(self, what: Call | Handle) -> Generator[Ask, Any, Any]:
         """The part of a course that gives what `what` answers, once it does."""
         pause, failed = self._first, False
         while True:

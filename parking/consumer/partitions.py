@@ -2,31 +2,36 @@
 
 from collections.abc import Callable, Iterable
 
-from parking.consumer.ask import Course
 from parking.consumer.dispatch import Dispatch, Read
 from parking.consumer.flow import Flow
 from parking.consumer.limits import Limits
+from parking.consumer.process import Process
 from parking.consumer.schedule import Place
 from parking.consumer.subscription import Reached
+from parking.consumer.suspects import Suspects
 from parking.event_id import event_id
 from parking.record import Record
 
 
 class Partitions:
-    """Owns a subscription's partitions. `course` makes the way of a record; `arrived` is called when some came."""
+    """Owns a subscription's partitions. `arrived` is called when some came."""
 
     def __init__(
         self,
         flow: Flow,
         dispatch: Dispatch,
         limits: Limits,
-        course: Callable[[Record], Course],
+        process: Process,
+        *,
         arrived: Callable[[], None],
+        suspects: Suspects,
     ) -> None:
         self._flow = flow
         self._dispatch = dispatch
         self._limits = limits
-        self._course = course
+        self._process = process
+        self._suspects = suspects
+        self._early: dict[Place, int] = {}
         self._arrived = arrived
         self._full: set[Place] = set()
 
@@ -49,20 +54,31 @@ class Partitions:
 
     def assigned(self, places: list[Place]) -> None:
         self._dispatch.assign(places)
+        self._early |= dict.fromkeys(places, self._limits.buffer)
         self._arrived()
 
     def revoked(self, places: list[Place]) -> dict[Place, int]:
-        self._dispatch.drain(places, self._limits.drain)
+        clean = self._dispatch.drain(places, self._limits.drain)
+        self._suspects.give_back(places, clean=clean)
         positions = {place: at for place, at in self._dispatch.positions().items() if place in set(places)}
         self._dispatch.forget(places)
         return positions
 
     def lost(self, places: list[Place]) -> None:
         self._dispatch.forget(places)
+        self._suspects.give_back(places, clean=False)
 
     def _line_up(self, record: Record) -> Read:
         size = len(record.key or b"") + len(record.value or b"")
-        return Read((record.topic, record.partition), record.offset, self._line(record), self._course(record), size)
+        place = (record.topic, record.partition)
+        course = self._process.course(record, early=self._is_early(place))
+        return Read(place, record.offset, self._line(record), course, size)
+
+    def _is_early(self, place: Place) -> bool:
+        """Whether the record may have been read, and at work, before the partition became ours."""
+        left = self._early.get(place, 0)
+        self._early[place] = left - 1
+        return left > 0
 
     def _line(self, record: Record) -> bytes:
         """The hold key, as far as the record itself tells; the gate decides."""

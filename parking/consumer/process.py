@@ -1,17 +1,22 @@
 """One record from the log to the point where its offset may move: decide, commit, publish."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from typing import Any
 
-from parking.consumer.ask import Call, Course, Wait, advance
+from parking.consumer.ask import Ask, Call, Course, Wait, advance
 from parking.consumer.dependency import Dependencies, Dependency
 from parking.consumer.gate import Gate, now_ms
 from parking.consumer.insist import Insist
 from parking.consumer.outbox import Outbox
-from parking.consumer.step import Done, Later, Step
+from parking.consumer.step import Done, Later, Step, Work
+from parking.consumer.suspects import Suspects
 from parking.consumer.tries import AnyHandler, Retries, Trying
 from parking.record import Record
+
+LOOK_AGAIN = 0.1
+"""Seconds after which a suspect looks again whether another one is through."""
 
 
 class Process:
@@ -26,9 +31,11 @@ class Process:
         now_ms: Callable[[], int] = now_ms,
         *,
         dependencies: Sequence[Dependency] = (),
+        suspects: Suspects | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._gate = gate
+        self._suspects = suspects
         self._outbox = outbox
         self._insist = Insist()
         self._trying = Trying(
@@ -40,17 +47,41 @@ class Process:
             chance=chance,
         )
 
-    def course(self, record: Record) -> Course:
-        """The way of one record: when it ends, the ledger has decided and what is due of it is published."""
+    def course(self, record: Record, *, early: bool = False) -> Course:
+        """The way of one record: when it ends, the ledger has decided and what is due of it is published.
+
+        An `early` one may have been at work when whoever had the partition before us ended.
+        """
         step: Step = yield from self._insist.ask(Call(partial(self._gate.begin, record)))
         while not isinstance(step, Done):
             if isinstance(step, Later):
                 yield Wait(step.seconds)
                 step = yield from self._insist.ask(Call(step.again))
+            elif early and (yield from self._follows_an_unclean_end(record)):
+                step = yield from self._decide_carefully(step)
             else:
                 step = yield from self._trying.decide(step)
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
+
+    def _follows_an_unclean_end(self, record: Record) -> Generator[Ask, Any, bool]:
+        if self._suspects is None:
+            return False
+        place = (record.topic, record.partition)
+        return bool((yield from self._insist.ask(Call(partial(self._suspects.are_in, place)))))
+
+    def _decide_carefully(self, work: Work) -> Generator[Ask, Any, Step]:
+        """Like `decide`, but each try is recorded first: one that ends the process is an attempt, too."""
+        assert self._suspects is not None
+        try:
+            begin = Call(partial(self._suspects.begin, work.event))
+            while (before := (yield from self._insist.ask(begin))) is None:
+                yield Wait(LOOK_AGAIN)
+            step: Step = yield from self._trying.decide(work, self._trying.ended(work, before))
+            yield from self._insist.ask(Call(partial(self._suspects.end, work.event)))
+            return step
+        finally:
+            self._suspects.leave(work.event)
 
     def __call__(self, record: Record, wait: Callable[[float], None]) -> None:
         """Carry one record all the way in this thread. `wait` sleeps, or raises to leave it unfinished."""

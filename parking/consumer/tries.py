@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parking.attempt import Attempt
-from parking.consumer.ask import Call, Handle, Wait
+from parking.consumer.ask import Ask, Call, Handle, Wait
 from parking.consumer.dependency import Dependencies, Dependency, judge, wait
 from parking.consumer.effect import Effect, Write, effect
 from parking.consumer.errors import Poison, RateLimited
@@ -21,6 +21,7 @@ Returned = Effect | Write | None
 Handler = Callable[[Event], Returned]
 AnyHandler = Handler | Callable[[Event], Awaitable[Returned]]
 KIT = str(Path(__file__).parent)
+PROCESS_ENDED = "process-ended"
 LONGEST_STACKTRACE = 16_384
 LONGEST_MESSAGE = 4_096
 SHORTEST = 0.05
@@ -76,13 +77,15 @@ class Trying:
         self._now_ms = now_ms
         self._chance = chance
 
-    def decide(self, work: Work, earlier: Sequence[Attempt] = ()) -> Generator[Call | Handle | Wait, Any, Step]:
+    def decide(self, work: Work, earlier: Sequence[Attempt] = ()) -> Generator[Ask, Any, Step]:
         """The part of a course from a handler that has to decide to the answer of the commit gate.
 
         A try counts when the handler or its write raises. Being rate limited, held up by a dependency that is known to
         be away, or without a database does not. `earlier` are tries that were begun and never ended.
         """
         tries = list(earlier)
+        if len(tries) >= self._retries.attempts:
+            return (yield from self._insist.ask(Call(partial(work.failed, tries, None))))  # type: ignore[no-any-return]
         while True:
             event = replace(work.event, attempt=work.event.attempt + len(tries))
             needed: list[Dependency] = []
@@ -109,6 +112,14 @@ class Trying:
             else:
                 judge(needed, None, self._now())
                 return step
+
+    def ended(self, work: Work, number: int) -> list[Attempt]:
+        """So many tries of which nothing is known but that the process ended meanwhile."""
+        first, at = work.event.attempt, self._now_ms()
+        return [
+            Attempt(first + n, at, PROCESS_ENDED, "the process ended while it handled this event")
+            for n in range(number)
+        ]
 
     def _goes_on(self, tries: Sequence[Attempt], error: Exception) -> bool:
         within = tries[-1].at - tries[0].at <= self._retries.budget * 1000

@@ -26,6 +26,8 @@ def handler(event: Event) -> Any:
         handled.write(f"{event.event_id}\n")
     if value.startswith("bad") and not (folder / "healed").exists():
         raise Poison("bad")
+    if value.startswith("deadly"):
+        os.kill(os.getpid(), signal.SIGKILL)
     if value.startswith("again"):
         raise ValueError("another try")
     if value.startswith("slow"):

@@ -46,7 +46,7 @@ def test_tables_of_another_version_are_not_used(make_ledger: Callable[[], Ledger
     ledger.prepare()
     with ledger.transaction("") as transaction:
         transaction.connection.execute("INSERT INTO siding_version (version) VALUES (99)")
-    with pytest.raises(Unavailable, match="of version 99, version 2 is needed"):
+    with pytest.raises(Unavailable, match=f"of version 99, version {VERSION} is needed"):
         ledger.check()
 
 

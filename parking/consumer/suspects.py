@@ -1,0 +1,103 @@
+"""Events that may have ended their process: after an unclean end the first unfinished ones are recorded before a try.
+
+Normally this costs nothing. Who is given a partition writes so into the ledger, and takes it back when it gives the
+partition back. Whoever then finds somebody else's row follows a process that ended in the middle of its work.
+"""
+
+import threading
+import uuid
+from collections.abc import Iterable
+
+from parking.consumer.errors import Unavailable
+from parking.consumer.event import Event
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.transaction import digest
+from parking.consumer.schedule import Place
+
+_PLACE = "flow = :flow AND topic = :topic AND partition = :partition"
+OWNER = f"SELECT owner FROM siding_owner WHERE {_PLACE}"  # noqa: S608 -- a text of ours
+OWN = (
+    "INSERT INTO siding_owner (flow, topic, partition, owner, at) "
+    "VALUES (:flow, :topic, :partition, :owner, siding_now_ms()) "
+    "ON CONFLICT (flow, topic, partition) DO UPDATE SET owner = excluded.owner, at = excluded.at"
+)
+GIVE_BACK = f"DELETE FROM siding_owner WHERE {_PLACE} AND owner = :owner"  # noqa: S608 -- a text of ours
+_TRY = "flow = :flow AND id_digest = :id_digest AND token = :token"
+BEGUN = f"SELECT begun FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
+BEGIN = (
+    "INSERT INTO siding_begun (flow, id_digest, token, begun, at) "
+    "VALUES (:flow, :id_digest, :token, 1, siding_now_ms()) "
+    "ON CONFLICT (flow, id_digest, token) DO UPDATE SET begun = siding_begun.begun + 1, at = excluded.at"
+)
+END = f"DELETE FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
+
+
+class Suspects:
+    """What this process knows of unclean ends. Safe for threads. Everything raises Unavailable."""
+
+    def __init__(self, flow: str, ledger: Ledger, attempts: int) -> None:
+        self._flow = flow
+        self._ledger = ledger
+        self._attempts = attempts
+        self._me = str(uuid.uuid4())
+        self._unclean: dict[Place, bool] = {}
+        self._lock = threading.Lock()
+        self._alone: Event | None = None
+
+    def are_in(self, place: Place) -> bool:
+        """Whether whoever had the partition before us ended in the middle of its work. Makes it ours."""
+        with self._lock:
+            if place not in self._unclean:
+                self._unclean[place] = self._own(place)
+            return self._unclean[place]
+
+    def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
+        """The partitions are not ours any more; `clean`: nothing of them is still at work."""
+        for place in places:
+            self._unclean.pop(place, None)
+            if clean:
+                try:
+                    with self._ledger.transaction(self._flow) as transaction:
+                        transaction.execute(GIVE_BACK, self._place(place))
+                except Unavailable:
+                    return  # then the next owner takes more care than it needs
+
+    def begin(self, event: Event) -> int | None:
+        """Record a try before it begins; how many were begun before and never ended.
+
+        None: not yet. One that may have ended two processes is tried while no other such event is, so that it is known
+        which one it was. One whose attempts are exhausted is not recorded, nor to be tried.
+        """
+        with self._lock, self._ledger.transaction(self._flow) as transaction:
+            rows, _ = transaction.execute(BEGUN, self._try(event))
+            before = int(rows[0][0]) if rows else 0
+            if 0 < before < self._attempts:
+                if self._alone is not None:
+                    return None
+                self._alone = event
+            if before < self._attempts:
+                transaction.execute(BEGIN, self._try(event))
+        return before
+
+    def end(self, event: Event) -> None:
+        """The event is decided: its tries need not be remembered."""
+        with self._ledger.transaction(self._flow) as transaction:
+            transaction.execute(END, self._try(event))
+
+    def leave(self, event: Event) -> None:
+        """The event is not being tried any more, whatever became of it."""
+        with self._lock:
+            if self._alone is event:
+                self._alone = None
+
+    def _own(self, place: Place) -> bool:
+        with self._ledger.transaction(self._flow) as transaction:
+            rows, _ = transaction.execute(OWNER, self._place(place))
+            transaction.execute(OWN, self._place(place))
+        return bool(rows) and rows[0][0] != self._me
+
+    def _place(self, place: Place) -> dict[str, object]:
+        return {"flow": self._flow, "topic": place[0], "partition": place[1], "owner": self._me}
+
+    def _try(self, event: Event) -> dict[str, object]:
+        return {"flow": self._flow, "id_digest": digest(event.event_id), "token": event.token}

@@ -1,0 +1,159 @@
+"""An event that ends its process is an attempt, too: after an unclean end the first ones are recorded before a try."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parking.consumer.ask import advance
+from parking.consumer.errors import Poison
+from parking.consumer.event import Event
+from parking.consumer.flow import Flow
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.suspects import Suspects
+from parking.coordinates import Coordinates
+from parking.record import Record
+from parking.wire import names
+from tests.parking.consumer.kafka_loop import PARTITIONS, Loop
+from tests.parking.consumer.service import Crash, Log, Service, command, source
+from tests.waiting import wait_until
+
+PLACE = ("s", 0)
+LARGE = {"max.message.bytes": "1310732"}
+
+
+def dies(event: object) -> Exception:
+    raise Crash
+
+
+class Starts:
+    """A service that is started again and again; each start is a process of its own."""
+
+    def __init__(self, make: Callable[..., Service], attempts: int = 3) -> None:
+        self.make, self.attempts = make, attempts
+        self.deadly: set[bytes] = set()
+
+    def start(self) -> Service:
+        service = self.make(attempts=self.attempts)
+        service.process._suspects = Suspects("disputes", service.ledger, self.attempts)
+        for value in self.deadly:
+            service.fails[value] = dies
+        return service
+
+    def take(self, service: Service, *records: Record) -> bool:
+        """Whether the process survived the records."""
+        try:
+            for record in records:
+                course = service.process.course(record, early=True)
+                while advance(course) is not None:
+                    service.waited.append(1)
+        except Crash:
+            return False
+        return True
+
+    def until_it_lives(self, *records: Record) -> int:
+        """How many processes died of the records."""
+        deaths = 0
+        while not self.take(self.start(), *records):
+            deaths += 1
+            assert deaths < 20
+        return deaths
+
+
+@pytest.fixture
+def starts(make_service: Callable[..., Service]) -> Starts:
+    return Starts(make_service)
+
+
+def test_an_event_that_ends_every_process_is_parked_in_the_end(starts: Starts, log: Log) -> None:
+    starts.deadly = {b"e2"}
+    records = [source("e1", 0), source("e2", 1), source("e3", 2), source("x", 3, key=b"other")]
+    assert starts.until_it_lives(*records) == 4, "once unrecorded, then three attempts"
+    assert log.said == ["poison e2", "held e3"]
+    assert [(a.number, a.error_type) for a in log.announcements[0].attempts] == [
+        (n, "process-ended") for n in (1, 2, 3)
+    ]
+    assert starts.start().applied == ["e1", "x"]
+
+
+def test_in_a_replay_it_is_a_failure_only_when_the_attempts_are_exhausted(starts: Starts, log: Log) -> None:
+    service = starts.start()
+    service.fails[b"bad"] = Poison("bad")
+    starts.take(service, source("bad", 0, event_id="e1"))
+    parked = log.announcements[-1]
+    starts.deadly = {b"bad"}
+    assert starts.until_it_lives(command(names.APPLY, parked, 10)) == 4
+    assert log.said == ["poison e1", "failed e1"]
+    assert [a.number for a in log.outcome.attempts] == [2, 3, 4]
+    starts.deadly = set()
+    starts.start().apply(parked, 11)
+    assert log.said[-1] == "applied e1", "another replay begins anew"
+
+
+def test_what_lives_leaves_nothing_behind(starts: Starts, log: Log) -> None:
+    starts.deadly = {b"e1"}
+    assert not starts.take(starts.start(), source("e1", 0))
+    starts.deadly = set()
+    assert starts.take(starts.start(), source("e1", 0), source("e2", 1))
+    service = starts.start()
+    assert service.applied == ["e1", "e2"]
+    with service.ledger.transaction("", write=False) as transaction:
+        assert transaction.connection.execute("SELECT count(*) FROM siding_begun").fetchone()[0] == 0
+
+
+def test_a_clean_end_makes_nobody_suspicious(ledger: Ledger) -> None:
+    first, second, third = (Suspects("f", ledger, 3) for _ in range(3))
+    assert not first.are_in(PLACE)
+    first.give_back([PLACE])
+    assert not second.are_in(PLACE)
+    second.give_back([PLACE], clean=False)
+    assert second.are_in(PLACE) is False, "its own row tells it nothing"
+    assert third.are_in(PLACE)
+
+
+def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger: Ledger) -> None:
+    """Otherwise what only stood beside the guilty one would be blamed each time."""
+    a, b = (Event(name, name.encode(), None, None, (), Coordinates("s", 0, 0, 0)) for name in ("a", "b"))
+    first = Suspects("f", ledger, 3)
+    assert (first.begin(a), first.begin(b)) == (0, 0), "side by side at first"
+    second = Suspects("f", ledger, 3)
+    assert (second.begin(a), second.begin(b)) == (1, None)
+    second.end(a)
+    second.leave(a)
+    assert second.begin(b) == 1
+    third = Suspects("f", ledger, 3)
+    assert (third.begin(a), third.begin(b)) == (0, 2)
+
+
+def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
+    event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
+    assert [Suspects("f", ledger, 2).begin(event) for _ in range(4)] == [0, 1, 2, 2]
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_service_that_an_event_kills_again_and_again_gets_over_it(
+    kafka: str, make_topic: Callable[..., str], tmp_path: Path
+) -> None:
+    source_topic = make_topic("kit-source", partitions=PARTITIONS)
+    flow = Flow(
+        name="disputes",
+        source_topic=source_topic,
+        parking_topic=make_topic("kit-parking", partitions=PARTITIONS, **LARGE),
+        replay_topic=make_topic("kit-replay", partitions=PARTITIONS, **LARGE),
+        consumer_group=f"group-of-{source_topic}",
+    )
+    loop = Loop(kafka, flow, tmp_path)
+    try:
+        loop.send("e1", "deadly2", "e3")
+        loop.send("x1", "x2", key=b"other")
+        one = {"group.instance.id": "one"}
+        ended = [loop.start(kafka=one).wait(60) for _ in range(4)]
+        assert ended == [-signal.SIGKILL] * 4
+        loop.start(kafka=one)
+        loop.hear_all("poison deadly2", "held e3")
+        wait_until(lambda: sorted(loop.values) == ["e1", "x1", "x2"])
+        assert {attempt.error_type for attempt in loop.announcements[0].attempts} == {"process-ended"}
+    finally:
+        loop.close()
