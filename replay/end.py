@@ -57,9 +57,10 @@ def _alert(replay: Replay, kind: str, what: str) -> None:
 
 
 def because(step: Step) -> str:
-    """Why this step stops the replay, for people."""
-    why = f": {step.reason}" if step.reason else ""
-    return f"Step {step.ordinal} ({step.event_state.event.event_id}) is {step.get_state_display()}{why}."
+    """Why this step stops the replay, for people: `Step 3 (evt-1) failed: InvalidDecision.`"""
+    reason = step.reason.removeprefix(f"{step.state}: ")
+    word = "failed" if step.state == Step.State.FAILED else f"is {step.get_state_display().lower()}"
+    return f"Step {step.ordinal} ({step.event_state.event.event_id}) {word}{f': {reason}' if reason else ''}."
 
 
 def _counts(replay: Replay) -> dict[str, int]:

@@ -14,7 +14,7 @@ from console.show.bars import Bars, bars
 from parking.models import ErrorGroupDay
 
 DAYS = 14
-GROWING = timedelta(hours=1)
+GROWING = timedelta(hours=6)
 
 _BY_TROUBLE = """
 WITH stopped AS (
@@ -33,7 +33,7 @@ ORDER BY growing DESC, keys DESC, last_seen DESC, id DESC LIMIT %(most)s
 
 
 class Place(NamedTuple):
-    """Where a group stands: those that stop keys and came within the hour first, then by the keys that they stop."""
+    """Where a group stands: those that stop keys and came lately first, then by the keys that they stop."""
 
     growing: bool
     keys: int

@@ -22,7 +22,7 @@ KEYS = 20
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`stopped` is how many keys it stops now; `growing` where another event came to them within the hour."""
+    """`stopped` is how many keys it stops now; `growing` where another event came to it within six hours."""
 
     group: ErrorGroup
     counted: Counted

@@ -42,9 +42,14 @@ class Reach:
 def of_flows(flows: Iterable[Flow]) -> Mapping[int, Reach]:
     """By flow id: one query for all of them."""
     flows = list(flows)
+    found = positions(flows)
+    return {flow.pk: of([one for one in found if _is_of(flow, one)]) for flow in flows}
+
+
+def positions(flows: Sequence[Flow]) -> list[IntakePosition]:
+    """Of every partition of the newest life of each topic that one of these flows parks on; read with their topics."""
     rows = IntakePosition.objects.of_now().filter(topic__cluster__in={flow.cluster_id for flow in flows})
-    positions = list(rows.select_related("topic"))
-    return {flow.pk: of([one for one in positions if _is_of(flow, one)]) for flow in flows}
+    return [one for one in rows.select_related("topic") if any(_is_of(flow, one) for flow in flows)]
 
 
 def _is_of(flow: Flow, position: IntakePosition) -> bool:

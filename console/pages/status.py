@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,9 +15,12 @@ from django.views.decorators.http import require_safe
 
 from console import access
 from console.access import Permission
+from console.pages import reach
 from console.pages.incidents import MOST_FAILED, failed
+from console.pages.reach import Reach
 from parking.models import Beat, Delivery, EventState, Flow, Incident, IntakePosition
 from parking.search import position
+from parking.topic_pattern import is_pattern
 
 PROCESSES = {
     "intake": ("reads parking topics", "manage.py intake", 60),
@@ -77,13 +80,17 @@ def _process(name: str, beats: Sequence[Beat]) -> Process:
 @dataclass(frozen=True, slots=True)
 class Topic:
     name: str
-    partitions: int
-    moved_at: datetime | None
+    reach: Reach
 
 
 def topics(flows: QuerySet[Flow]) -> list[Topic]:
-    """The parking topics of these flows, and when something was last read from each."""
-    names = set(flows.values_list("parking_topic", flat=True))
-    rows = IntakePosition.objects.filter(topic__name__in=names).order_by().values_list("topic__name")
-    told = {name: (count, at) for name, count, at in rows.annotate(Count("partition", distinct=True), Max("moved_at"))}
-    return [Topic(name, *told.get(name, (0, None))) for name in sorted(names)]
+    """The parking topics of these flows, those that a pattern found included, and how far intake is in each."""
+    known = list(flows)
+    by_name: dict[str, list[IntakePosition]] = {name: [] for flow in known for name in _named(flow)}
+    for one in reach.positions(known):
+        by_name.setdefault(one.topic.name, []).append(one)
+    return [Topic(name, reach.of(by_name[name])) for name in sorted(by_name)]
+
+
+def _named(flow: Flow) -> list[str]:
+    return [name for name in flow.parking_topics if not is_pattern(name)]

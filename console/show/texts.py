@@ -57,3 +57,11 @@ def simple_name(error_type: str) -> str:
     """`com.example.billing.TaxRateMissing` → `TaxRateMissing`; what is no qualified name of a class stays as it is."""
     qualified = _QUALIFIED.fullmatch(error_type)
     return qualified[1] if qualified else error_type
+
+
+_WRAPPED = re.compile(r"(?:Listener method '[^']*' threw exception|Listener failed); (?=\S)")
+
+
+def unwrapped(message: str) -> str:
+    """A message without what the framework says before it: `Listener failed; no tax rate` → `no tax rate`."""
+    return _WRAPPED.sub("", message, count=1) if _WRAPPED.match(message) else message

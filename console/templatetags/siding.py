@@ -38,6 +38,25 @@ def foreign(value: object, longest: int = 0) -> SafeString:
 
 
 @register.filter
+def class_name(error_type: str, longest: int = 80) -> SafeString:
+    """An error type in a list: the simple name of its class, the whole in the title."""
+    return _titled(texts.simple_name(error_type), error_type, longest)
+
+
+@register.filter
+def told(message: str, longest: int = 160) -> SafeString:
+    """An error message in a list, without the words of a framework around it; the whole in the title."""
+    return _titled(texts.unwrapped(message), message, longest)
+
+
+def _titled(short: str, whole: str, longest: int) -> SafeString:
+    shown = _foreign(short, one_line=True, longest=longest)
+    if short == whole:
+        return shown
+    return format_html('<span title="{}">{}</span>', unseen.visible(whole[:2000]), shown)
+
+
+@register.filter
 def foreign_lines(value: object) -> SafeString:
     """The same for a text that keeps its lines."""
     return _foreign(value, one_line=False, longest=0)

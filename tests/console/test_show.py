@@ -70,6 +70,19 @@ def test_a_class_is_called_by_its_simple_name(error_type, name):
     assert texts.simple_name(error_type) == name
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("Listener failed; amount must be positive: -3", "amount must be positive: -3"),
+        ("Listener method 'public void a.B.c(D)' threw exception; no tax rate", "no tax rate"),
+        ("Listener failed; ", "Listener failed; "),
+        ("it said: Listener failed; why", "it said: Listener failed; why"),
+    ],
+)
+def test_a_message_is_told_without_its_wrapper(message, shown):
+    assert texts.unwrapped(message) == shown
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -105,9 +105,9 @@ def settled(case: Case, at: datetime) -> list[Parked]:
 def amount_as_text(sender: Sender, account: str, now: int) -> Trouble:
     message = sender.event("ChargeDisputed", account, amount_cents="1200.00", reason="other")
     right = {"amount_cents": 120000, "reason": "not_received"}
-    late = _tries(now - 64_000, 1, "TimeoutError", "no answer from the model in 30 s")
+    late = replace(_tries(now - 64_000, 1, "TimeoutError", "no answer from the model in 30 s")[0], retryable=True)
     again = tuple(replace(attempt, number=attempt.number + 1) for attempt in _invalid_decision(message, now))
-    return message, (*late, *again), _mended(message, "minor units fixed, reason from the case file", right)
+    return message, (late, *again), _mended(message, "minor units fixed, reason from the case file", right)
 
 
 def unknown_reason(sender: Sender, account: str, now: int) -> Trouble:
@@ -139,7 +139,7 @@ def cut_off(sender: Sender, account: str, now: int) -> Trouble:
 
 def after_closing(sender: Sender, account: str, now: int) -> Trouble:
     message = sender.event("EvidenceAdded", account)
-    tries = _tries(now, 1, "AccountIsClosed", f"{account} was closed by evt-{sender.sequence % 9973:016x}")
+    tries = _tries(now, 1, "AccountIsClosed", f"{account} was closed by evt-{sender.random.getrandbits(64):016x}")
     return message, tries, Remedy("skip", "the account is closed, the case is settled by post")
 
 

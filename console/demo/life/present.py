@@ -9,9 +9,9 @@ from console.demo.life.cases import Case
 from console.demo.life.history import History
 from console.demo.life.people import People
 from console.demo.life.play import Player
-from parking import partitioner
 from parking.coordinates import Coordinates
-from parking.wire import StillHeld
+from parking.record import Record
+from parking.wire import StillHeld, announcement
 
 HOURS_AGO = 3 * 60 + 12  # minutes
 LATER = (
@@ -86,8 +86,9 @@ class Present:
     def _unseen(self, case: Case) -> None:
         """The consumer holds one more event of the key, whose record has not arrived yet."""
         at = milliseconds(self._ago(HOURS_AGO - 8))
-        partition = partitioner.partition(case.key, disputes.SOURCE_PARTITIONS)
-        unseen = StillHeld("evt-5b1f0c92d4e83a67", at, "held", Coordinates(disputes.FLOW, partition, 40_998, at))
+        before = announcement.decode(Record(disputes.FLOW, 0, 0, at, *case.events[3].wire)).source
+        source = Coordinates(before.topic, before.partition, before.offset + 1, at)
+        unseen = StillHeld("evt-5b1f0c92d4e83a67", at, "held", source)
         self._history.parked.append(
             disputes.answer(
                 "still-held", case.key, self._ago(1), token=at, held_count=len(case.events) + 1, still_held=(unseen,)

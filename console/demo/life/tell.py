@@ -89,6 +89,8 @@ class Teller:
         history.do(begin, self._alarms.begin)
         for step in range(1, DAYS * 2):
             history.do(begin + step * 12 * HOUR, self._alarms.look)
+        for step in range(1, 16):
+            history.do(self._now - step * 30 * MINUTE, self._alarms.look)
         history.do(self._now, self._alarms.end)
 
     def _everyday_life(self) -> None:

@@ -1,6 +1,7 @@
 """The status page: whether each process lives, and no word about flows of others."""
 
 import html
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from django.utils import timezone
 
 from console.models import Grant
 from parking.beat import beat
-from parking.models import Beat
+from parking.models import Beat, IntakePosition, TopicIncarnation
 from parking.search.index import catch_up
 from parking.wire import Wire
 from tests import alarm_story
@@ -55,6 +56,19 @@ def test_it_tells_how_far_the_index_is_and_what_was_not_understood(scene, alive)
     assert "every record was understood" in page(scene)
     scene.lot.take([(Wire(b"k", b"\x00\xff", ()), 10.0)])
     assert "1 record in no key" in page(scene)
+
+
+def test_it_tells_how_far_intake_is_in_each_topic(scene, alive):
+    now = timezone.now()
+    assert "nobody has looked yet how much is unread" in page(scene)
+    life = TopicIncarnation.objects.get(name="disputes.parking")
+    TopicIncarnation.objects.filter(pk=life.pk).update(retention_ms=7 * 86_400_000)
+    log = {"log_start": 0, "log_end": 20, "looked_at": now, "read_until": now}
+    IntakePosition.objects.filter(topic=life).update(next_offset=8, **log)
+    body = re.sub(r"<[^>]*>", "", page(scene))
+    assert re.search(r"12\s+unread · 1\s+partition, last record stored", body)
+    assert re.search(r"time to loss\s+6\u202fd 23\u202fh", body)
+    assert "crm-sync.parking" not in body
 
 
 def test_gaps_and_failed_pages_of_the_viewers_flows_are_listed(scene, alive):
