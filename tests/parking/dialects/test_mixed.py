@@ -103,6 +103,13 @@ def test_the_dead_letter_topic_of_spring_s_behind_smallrye_s_is_spring_s():
     assert identify(record(headers, "dead-letter-topic-orders.DLT")).framework == "spring-kafka"
 
 
+def test_nothing_is_borrowed_from_its_own_failure_before_another_family_s():
+    between = PRODUCERS["kafka-connect"](PRODUCERS["data-contract"](USER, "a"), "b")
+    again = tuple(header for header in PRODUCERS["data-contract"]((), "c") if header[0] != "__rule.exception")
+    reading = identify(record((*between, *again)))
+    assert (reading.framework, reading.source_topic, reading.error_message) == ("data-contract", "c", None)
+
+
 # Headers under made-up names
 
 MADE_UP = [
