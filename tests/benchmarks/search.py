@@ -189,7 +189,7 @@ def retention(flows: list[Flow], count: int) -> dict[str, float]:
 def size() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits WHERE inhparent = %s::regclass",
+            "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%s::regclass) WHERE isleaf",
             ["parking_eventsearch"],
         )
         return int(cursor.fetchone()[0])
