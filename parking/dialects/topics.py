@@ -7,15 +7,11 @@ _DEAD = re.compile(
     r"|^error(?:\.[^.]|$|-responses$)|^messenger_failed$"
 )
 _RETRY = re.compile(r"(?i)[-_.]retry(?:[-_.]?\d+(?:ms|s|m|h|d)?)?$")
-_OWN_FORM = re.compile(r"__(?:dlq|retry)$")
-"""uber-go/kafka-client puts the failure into the key: such a record does say something, in a form of its own."""
-
-
 _IN_FRONT = re.compile(r"^dead-letter-topic-.*(?<!-dlt)(?<!\.DLT)$|_retry_\d+$", re.DOTALL)
 
 
 def is_dead_letter(topic: str) -> bool:
-    return _DEAD.search(topic) is not None and _OWN_FORM.search(topic) is None
+    return _DEAD.search(topic) is not None
 
 
 def is_retry(topic: str) -> bool:

@@ -1,8 +1,8 @@
 """A dead letter of which only the name of its topic says that it is one (dlq formats, §7 and §10).
 
 Kafka Connect without context headers (its default), Karafka without Pro, a binder with `headerMode=none`: key, value
-and headers are those of the source, and nothing says who failed, where or why. A record that does say something, in a
-form that no dialect knows, is not one of these: its value may be an envelope, its headers a failure's.
+and headers are those of the source, and nothing says who failed, where or why. What does seem to say something, in a
+form that no dialect knows, is never sent unasked: its value may be an envelope, its headers a failure's.
 """
 
 import re
@@ -20,15 +20,15 @@ _ENVELOPE = re.compile(
     rb'"(?:original_\w+|KafkaBatchInfo|raw_value|error_reason|deserializationError)"\s*:|"logger"\s*:\s*"processing\.'
 )
 _LOOKED_AT = 64 * 1024
+_NOT_ORIGINAL = "What its producer says of a failure, in a form that is not known, would be sent as well."
 
 
 def read(found: Found) -> Reading:
-    return found.reading()
+    return found.reading(not_original=_NOT_ORIGINAL if _says_something(found.record) else "")
 
 
 def _is_one(record: Record) -> bool:
-    """Whether nothing but the topic's name says that this is a dead letter."""
-    return topics.is_dead_letter(record.topic) and not _says_something(record)
+    return topics.is_dead_letter(record.topic)
 
 
 FAMILY = Family("unnamed", read, asks=_is_one)

@@ -191,6 +191,13 @@ def test_what_says_something_is_not_taken_for_the_event(headers, value):
     assert identify(record(headers, value=value)).framework != "unnamed"
 
 
+def test_what_seems_to_say_something_in_an_unknown_form_is_not_sent_unasked():
+    reading = identify(record([("x-failure-site", b"dc-2")]))
+    assert (reading.framework, reading.kind) == ("unnamed", "dead_letter")
+    assert "would be sent as well" in reading.not_original
+    assert identify(record([("tag", b"a")])).not_original == ""
+
+
 # After a replay
 
 
