@@ -9,7 +9,9 @@ from parking.dialects.reading import Reading
 from parking.dialects.values import decimal, lasts, text
 
 _DETAILS, _QUEUE, _COUNT = "rbs2-error-details", "rbs2-source-queue", "rbs2-delivery-count"
-_CLASS = re.compile(r"(?<![\w.+])((?:[A-Za-z_][\w`]{0,200}[.+]){1,20}[A-Za-z_][\w`]{0,200}Exception)(?=[:\s]|$)")
+_CLASS = re.compile(
+    r"(?<![\w.+])((?:[A-Za-z_][\w`]{0,200}[.+]){1,20}[A-Za-z_][\w`]{0,200}(?:Exception|Error))(?=[:\s]|$)"
+)
 _LOOKED_AT = 10_000
 
 

@@ -43,7 +43,8 @@ def read(found: Found) -> Reading:
 
 
 def _signature(given: Names) -> bool:
-    return (_CLASS in given and _FAILED_AT in given) or any(name.startswith(_RETRY) for name in given)
+    own = _CLASS in given and _FAILED_AT in given and "original-topic" not in given  # which is somebody else's name
+    return own or any(name.startswith(_RETRY) for name in given)
 
 
 FAMILY = Family(

@@ -268,3 +268,21 @@ def test_no_value_raises(members, kind, logs):
     reading = identify(given_)
     assert json.dumps(reading.shown())
     assert all(part is None or isinstance(part, bytes) for part in reading.content(given_))
+
+
+@pytest.mark.parametrize(
+    ("headers", "key", "value"),
+    [
+        ([(f"x-error-{number}", b"v") for number in range(100_000)], b"k", b"{}"),
+        ([], b"k", json.dumps({f"m{number}": 1 for number in range(200_000)}).encode()),
+        ([], b"k", json.dumps({"original_topic": "o", "payload": {"a": ["x" * 100] * 50_000}}).encode()),
+        ([], b"\x12\x01a" * 300_000, b"v"),
+        ([("asyncRetry", b'{"a":' * 200_000)], b"k", b"v"),
+        ([("reason_poisoned", b"panic occurred: " + b"a, stacktrace: " * 100_000)], b"k", b"v"),
+        ([("x-original-topic", b"o"), ("x-error-stack", b"Caused by: a.b" * 80_000)], b"k", b"v"),
+    ],
+    ids=["headers", "members", "embedded", "key", "deep", "panic", "stack"],
+)
+def test_nothing_takes_long(headers, key, value, within):
+    with within(1.0):
+        identify(record(value, "a__dlq", key=key, headers=headers))

@@ -104,6 +104,13 @@ def test_ticks_that_are_no_time_are_unknown(ticks):
     assert said({**TIERS, "wolverine-kafka-retry-first-failed": ticks}).first_failed_at_ms is None
 
 
+def test_made_up_names_that_look_like_wolverine_s_are_not_its_own():
+    headers = {"exception-type": b"A.B", "failed-at": b"2026-01-01T00:01:00.456Z", "original-topic": b"orders"}
+    reading = said({**headers, "original-offset": b"7"})
+    assert (reading.framework, reading.source_topic, reading.source_offset) == ("hand-rolled", "orders", 7)
+    assert reading.failed_at_ms == AT_MS
+
+
 def test_a_type_of_an_exception_alone_is_not_wolverine_s():
     assert said({"exception-type": b"A.B"}).framework != "wolverine"
 
@@ -146,6 +153,19 @@ def test_the_class_in_rebus_s_text(details, error_class):
     assert reading.error_class == ("System.InvalidOperationException" if error_class else None)
     assert (reading.framework, reading.source_topic, reading.attempts) == ("rebus", "billing", 5)
     assert reading.original_headers == TAG
+
+
+# CAP
+
+
+@pytest.mark.parametrize(
+    ("told", "error_class"),
+    [(b"InvalidOperationException-->closed", "InvalidOperationException"), (b"closed", None), (b"-->x", None)],
+)
+def test_cap_puts_class_and_message_into_one_header(told, error_class):
+    reading = said({"cap-exception": told, "cap-msg-id": b"1"})
+    assert (reading.framework, reading.error_class, reading.error_message) == ("cap", error_class, told.decode())
+    assert reading.original_headers == (*TAG, ("cap-msg-id", b"1"))
 
 
 # MassTransit
