@@ -15,10 +15,10 @@ from django.views.decorators.http import require_safe
 
 from console import access
 from console.access import Permission
-from console.pages import reach
+from console.pages import intake_facts, reach
 from console.pages.incidents import MOST_FAILED, failed
 from console.pages.reach import Reach
-from parking.models import Beat, Delivery, EventState, Flow, Incident, IntakePosition
+from parking.models import Beat, Delivery, EventState, Flow, IntakePosition
 from parking.search import position
 from parking.topic_pattern import is_pattern
 
@@ -49,7 +49,6 @@ def status(request: HttpRequest) -> HttpResponse:
     ids = viewer.flow_ids()
     seen = Flow.objects.filter(pk__in=ids)
     rows = processes()
-    gaps = Incident.objects.visible(ids).unresolved().filter(kind="gap").select_related("flow")
     context = {
         "processes": rows,
         "all_well": not any(row.late for row in rows),
@@ -58,7 +57,7 @@ def status(request: HttpRequest) -> HttpResponse:
         "topics": topics(seen),
         "failed": list(failed(viewer)[:MOST_FAILED]),
         "open": Delivery.objects.visible(ids).open().count(),
-        "gaps": list(gaps[:20]),
+        **intake_facts.of(viewer, list(seen)),
         "not_understood": EventState.objects.visible(ids).not_understood().count(),
         "resend": viewer.flow_ids(Permission.HALT),
     }

@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from console.models import Grant
+from parking import alarms
 from parking.beat import beat
-from parking.models import Beat, IntakePosition, TopicIncarnation
+from parking.models import Beat, IntakePosition, Rollup, TopicIncarnation
 from parking.search.index import catch_up
 from parking.wire import Wire
 from tests import alarm_story
@@ -80,3 +81,38 @@ def test_gaps_and_failed_pages_of_the_viewers_flows_are_listed(scene, alive):
     assert "Send again" in body
     assert "disputes: a gap in disputes.parking" in body
     assert "crm-sync" not in body
+
+
+def test_what_intake_stores_and_how_far_each_partition_is(scene, alive):
+    now = timezone.now()
+    minute = now.replace(second=0, microsecond=0) - timedelta(minutes=5)
+    for flow, poison in ((scene.disputes, 40), (scene.foreign, 900)):
+        Rollup.objects.update_or_create(flow=flow, minute=minute, defaults={"poison": poison, "held": 2, "other": 1})
+    life = TopicIncarnation.objects.get(name="disputes.parking")
+    for partition, end in ((1, 11), (2, 19)):
+        IntakePosition.objects.create(
+            topic=life, partition=partition, next_offset=7, moved_at=now, log_start=3, log_end=end, looked_at=now
+        )
+    body = " ".join(re.sub(r"<[^>]*>", " ", page(scene)).split())
+    assert re.search(r"\b\d+ records in the last 10 minutes", body)
+    assert "943 records" not in body
+    assert re.search(r"disputes.parking / P2 12 7 3–19 .* disputes.parking / P1 4 7 3–11", body)
+    assert "crm-sync.parking" not in body
+
+
+def test_what_is_kept_raw_is_listed_with_the_reason_for_who_may_see_payloads(scene, alive):
+    assert "every record was understood and stored whole" in page(scene)
+    scene.foreign_lot.take([(Wire(b"k", b"\x00\xff", ()), 10.0)])
+    assert "every record was understood and stored whole" in page(scene)
+    scene.lot.take([(Wire(b"k", b"v", (("siding-version", b"1"), ("siding-kind", b"poison"))), 10.0)])
+    assert "header siding-flow: expected a value" in page(scene)
+    assert "header siding-flow" not in page(scene, "viewer")
+    assert "masked" in page(scene, "viewer")
+
+
+def test_topics_that_lose_records_stand_beside_gaps(scene, alive):
+    alarms.open_incident(kind="compacted", flow=scene.disputes, key="t", summary="Parking topic t is compacted.")
+    alarms.open_incident(kind="compacted", flow=scene.foreign, key="t", summary="Parking topic u is compacted.")
+    body = page(scene)
+    assert "Parking topic t is compacted." in body
+    assert "Parking topic u is compacted." not in body
