@@ -24,6 +24,8 @@ _NESTED = (
     "error", "err", "exception", "failure", "source", "original", "origin", "kafka", "dlq", "metadata", "meta",
 )  # fmt: skip
 _ENCODED = re.compile(r"[-_.]?(?:b64|base64)$", re.IGNORECASE)
+_MOST = 200
+"""Members: an envelope has a few."""
 _REPLACED = "�"
 
 _REWRITTEN = "Its producer parsed the value and wrote it anew."
@@ -71,7 +73,7 @@ def read(found: Found) -> Reading:
 def _said(members: dict[str, Any] | None) -> dict[str, _Member]:
     """Field → the member for it, the one whose name fits best; of objects that group some, also what is inside."""
     best: dict[str, tuple[int, _Member]] = {}
-    for name, path, value in _flat(members or {}):
+    for name, path, value in _flat(members) if members and len(members) <= _MOST else ():
         found = _token(name) if len(name) <= tokens.LONGEST else None
         if found is not None and found.rank < best.get(found.field, (9, None))[0]:
             best[found.field] = (found.rank, _Member(path, value))
@@ -87,7 +89,7 @@ def _token(name: str) -> tokens.Token | None:
 def _flat(members: dict[str, Any]) -> Iterator[tuple[str, list[str], Any]]:
     """Each member with its name and path; one of `{"error": {"type": …}}` is named `error_type`."""
     for name, value in members.items():
-        if isinstance(value, dict) and name.lower() in _NESTED:
+        if isinstance(value, dict) and len(value) <= _MOST and name.lower() in _NESTED:
             yield from ((f"{name}_{inner}", [name, inner], inside) for inner, inside in value.items())
         else:
             yield name, [name], value

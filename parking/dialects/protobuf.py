@@ -2,14 +2,20 @@
 
 _VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
 _LONGEST = 10
+MOST = 1000
 _WIDTH = {_I64: 8, _I32: 4}
 
 
 def fields(message: bytes) -> dict[int, int | bytes] | None:
-    """Field number → its last value: a varint as it is (unsigned), anything else as bytes. None where it is none."""
+    """Field number → its last value: a varint as it is (unsigned), anything else as bytes.
+
+    None where it is no message, or one of more than MOST fields.
+    """
     found: dict[int, int | bytes] = {}
     at = 0
-    while at < len(message):
+    for _ in range(MOST):
+        if at >= len(message):
+            return found
         tag, at = _varint(message, at)
         number, kind = tag >> 3, tag & 7
         if tag <= 0 or not number:
@@ -25,7 +31,7 @@ def fields(message: bytes) -> dict[int, int | bytes] | None:
             return None
         found[number] = message[at : at + size]
         at += size
-    return found
+    return found if at >= len(message) else None
 
 
 def text(value: int | bytes | None) -> str | None:
