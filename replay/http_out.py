@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 import httpcore2 as httpcore
@@ -173,7 +175,7 @@ class _Pinned(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        found = self._resolver(self.to.host, self.to.port)
+        found = _looked_up(self._resolver, self.to, _left(self._deadline))
         addresses = destination.check(self.to, found, self._may)
         failure: Exception | None = None
         for address in addresses:
@@ -185,6 +187,26 @@ class _Pinned(httpcore.NetworkBackend):
             self.connected = True
             return _Bounded(stream, self._deadline)
         raise failure or httpcore.ConnectError("no address")
+
+
+def _looked_up(resolver: Resolver, to: Destination, seconds: float) -> list[str]:
+    """The addresses of a host. The system's resolver has no time limit: a thread waits for it, and nobody for that."""
+    answers: SimpleQueue[list[str] | Exception] = SimpleQueue()
+
+    def look() -> None:
+        try:
+            answers.put(resolver(to.host, to.port))
+        except (OSError, UnicodeError) as error:
+            answers.put(error)
+
+    Thread(target=look, daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except Empty:
+        raise httpcore.ConnectTimeout("the name server does not answer") from None
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 class _Bounded(httpcore.NetworkStream):

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError, Message
 
 from parking.decoding import proto_text
 from parking.decoding.errors import DoesNotFit
+from parking.decoding.proto_known import TEXTS
 from parking.decoding.schema import Schema
 from parking.decoding.writer import Writer
 
@@ -54,6 +55,9 @@ def parse(schema: Schema, indexes: Sequence[int]) -> type[Message]:
 def _file(schema: Schema) -> FileDescriptor:
     files = [proto_text.parse(text, name) for name, text in schema.references]
     files.append(proto_text.parse(schema.text, "the value's schema"))
+    held = {file.name for file in files}
+    imported = sorted({name for file in files for name in file.dependency if name in TEXTS} - held)
+    files = [proto_text.parse(TEXTS[name], name) for name in imported] + files
     pool = descriptor_pool.DescriptorPool()
     known = {file.name for file in files}
     try:

@@ -121,7 +121,9 @@ def test_settings_of_a_registry_are_never_shown(scene, registry, settings):
     assert "refuses us (401)" in page_of(scene.client(scene.oncall), f"/events/{event}")
 
 
-@pytest.mark.parametrize("value", [DECIDED, PAID, b'\0\0\0\0\x07{\r\n "id": 1.10\r\n}'])
+@pytest.mark.parametrize(
+    "value", [DECIDED, PAID, b'\0\0\0\0\x07{\r\n "id": 1.10\r\n}'], ids=["avro", "protobuf", "json schema"]
+)
 def test_opened_and_saved_without_an_edit_no_byte_is_another(scene, registry, value):
     plain_flow(scene)
     event = stop(scene, b"k1", value)
@@ -144,6 +146,7 @@ def test_opened_and_saved_without_an_edit_no_byte_is_another(scene, registry, va
         (PAID, ('"acc"', '"ü"'), PAID[:-4] + b"\x02\xc3\xbc"),
         (b'\0\0\0\0\x07{"id": 1.10}', ("1.10", "1.100"), b'\0\0\0\0\x07{"id": 1.100}'),
     ],
+    ids=["avro number", "avro null", "protobuf", "json schema"],
 )
 def test_edited_json_becomes_bytes_of_the_same_schema(scene, registry, value, edit, expected):
     old, new = edit
@@ -172,6 +175,7 @@ def test_edited_json_becomes_bytes_of_the_same_schema(scene, registry, value, ed
         (lambda text: text.replace("amount_cents", "amount"), "only what disputes.DisputeDecided has"),
         (lambda text: text[:-1], "JSON was expected, line 5, column 1"),
     ],
+    ids=["a text", "another name", "no JSON"],
 )
 def test_what_does_not_fit_the_schema_is_not_saved_and_stays_in_the_field(scene, registry, edit, said):
     plain_flow(scene)
@@ -258,3 +262,19 @@ def test_what_an_event_was_unwrapped_from_is_there_for_those_who_may(scene):
     assert scene.client(scene.oncall).get(f"/events/{event}/raw").content == b'{"inner": 1}'
     assert "eyJpbm5lciI6IDF9" not in page_of(scene.client(scene.viewer), f"/events/{event}")
     assert scene.client(scene.viewer).get(f"/events/{event}/raw?part=came").status_code == 403
+
+
+def test_the_reviewer_sees_what_an_avro_amendment_changes_as_json(scene, registry):
+    plain_flow(scene)
+    event = stop(scene, b"k1", DECIDED)
+    client = scene.client(scene.oncall)
+    sent = form_of(client, event)
+    sent["value"] = [sent["value"][0].replace(str(DIGITS), "12")]
+    assert client.post(f"/events/{event}/amend", sent).status_code == 302
+    replay = story.requested(scene.lot.quarantine(b"k1"), scene.oncall)
+    page = page_of(scene.client(scene.reviewer), f"/replays/{replay.pk}")
+    assert f"&quot;amount_cents&quot;: {DIGITS}" in page
+    assert "&quot;amount_cents&quot;: 12" in page
+    assert "00 00 00 00 05" not in page
+    page = page_of(scene.client(scene.viewer), f"/replays/{replay.pk}")
+    assert str(DIGITS) not in page

@@ -1,6 +1,7 @@
 """The text of .proto files, against what protoc made of the same files (protoc/*.descriptors)."""
 
 import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from google.protobuf.descriptor_pb2 import (
 
 from parking.decoding import PROTOBUF, Schema, protobuf
 from parking.decoding.errors import DoesNotFit
+from parking.decoding.proto_known import TEXTS
 
 PROTOC = Path(__file__).parent / "protoc"
 MONEY = ("money.proto", (PROTOC / "money.proto").read_text())
@@ -72,6 +74,16 @@ def test_an_import_that_only_options_need_may_be_missing():
     text = 'syntax = "proto3"; import "confluent/meta.proto"; message M { int32 a = 1 [(confluent.field_meta) = {}]; }'
     (message,) = ours(text).message_type
     assert message.field[0].name == "a"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_everybody_imports_is_known(name):
+    (declared,) = set(re.findall(r"(?:message|enum) (\w+) ", TEXTS[name])) - {"TimeZone"}
+    package = name.rpartition("/")[0].replace("/", ".")
+    found = protobuf.parse(
+        Schema(PROTOBUF, f'import "{name}"; message M {{ optional {package}.{declared} a = 1; }}'), [0]
+    )
+    assert found.DESCRIPTOR.fields_by_name["a"].number == 1
 
 
 def test_editions():
