@@ -95,6 +95,8 @@ class Registry:
                 raise NoSchema(f"it refers to version {version} of {subject[:200]}, and of that {error}") from None
             self._refer(inner, found, asked, until)
             found[name] = _text(inner)
+            if sum(map(len, found.values())) > LARGEST:
+                raise NoSchema(f"what it refers to is larger than {LARGEST // 1_000_000} MB")
 
     def _get(self, path: str, until: float) -> dict[str, Any]:
         """The object that stands there, at the first of the addresses that answers."""

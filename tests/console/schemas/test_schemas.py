@@ -74,6 +74,15 @@ def test_references_without_end(registry):
     assert "it refers to more than 60 others" in str(why(of(registry.url), 7))
 
 
+def test_references_that_are_too_large_together(registry):
+    for n in range(3):
+        registry.subjects[f"s{n}", 1] = {"schema": "x" * (LARGEST * 2 // 5)}
+    registry.schemas[7] = {
+        "schema": "", "references": [{"name": f"s{n}", "subject": f"s{n}", "version": 1} for n in range(3)],
+    }  # fmt: skip
+    assert "what it refers to is larger than 2 MB" in str(why(of(registry.url), 7))
+
+
 def test_user_and_password_or_token(registry):
     registry.user = "Basic " + base64.b64encode("ana:sösam".encode()).decode()
     assert of(registry.url, basic_auth_user_info="ana:sösam").schema(5)
@@ -129,7 +138,15 @@ def test_an_answer_that_is_no_schema(registry, answer, said, down):
 def test_nobody_waits_for_one_that_is_slow_silent_or_not_there(registry):
     registry.drip = True
     with Silence() as silence:
-        for url in (registry.url, silence.url, "http://127.0.0.1:9", "http://nowhere.invalid", "ftp://x", "http://[", "nonsense"):
+        for url in (
+            registry.url,
+            silence.url,
+            "http://127.0.0.1:9",
+            "http://nowhere.invalid",
+            "ftp://x",
+            "http://[",
+            "nonsense",
+        ):
             began = time.monotonic()
             error = why(of(url))
             assert time.monotonic() - began < 3.5
