@@ -6,20 +6,25 @@ See docs/consumer-kit.md for an example that runs.
 from parking.attempt import ValidationError
 from parking.consumer.breaker import Breaker
 from parking.consumer.consumer import KeyedConsumer
+from parking.consumer.counters import Counters
 from parking.consumer.dependency import Dependency
 from parking.consumer.effect import Effect
 from parking.consumer.errors import Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
+from parking.consumer.evidence import note
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.tries import Retries
+from parking.consumer.watch import Duplicates, Watcher
 
 __all__ = [
     "SERIAL",
     "Breaker",
+    "Counters",
     "Dependency",
+    "Duplicates",
     "Effect",
     "Event",
     "Flow",
@@ -33,4 +38,6 @@ __all__ = [
     "SqliteLedger",
     "Unavailable",
     "ValidationError",
+    "Watcher",
+    "note",
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from parking import topics
 from parking.consumer.coroutines import Coroutines
+from parking.consumer.counters import Counters
 from parking.consumer.dependency import Dependency
 from parking.consumer.dispatch import Dispatch
 from parking.consumer.errors import Interrupted, Unavailable
@@ -29,6 +30,7 @@ from parking.consumer.suspects import Suspects
 from parking.consumer.sweeper import Sweeper
 from parking.consumer.together import Together
 from parking.consumer.tries import AnyHandler, Retries
+from parking.consumer.watch import Watcher
 from parking.consumer.workers import Workers
 
 log = logging.getLogger("parking.consumer")
@@ -41,7 +43,8 @@ class KeyedConsumer:
 
     `handler(event)` decides and returns an Effect, a function that writes on the ledger's connection, or None; it may
     raise Poison, Invalid, RateLimited or anything else. It runs on threads, or on an event loop if it is `async def`.
-    `kafka` are librdkafka client settings (bootstrap.servers, security).
+    `kafka` are librdkafka client settings (bootstrap.servers, security). `watchers` hear of each record: Counters, a
+    Ladder, Duplicates.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class KeyedConsumer:
         retries: Retries = Retries(),  # noqa: B008 -- frozen
         limits: Limits = Limits(),  # noqa: B008 -- frozen
         dependencies: Sequence[Dependency] = (),
+        watchers: Sequence[Watcher] = (),
     ) -> None:
         self._flow = flow
         self._ledger = ledger
@@ -61,13 +65,21 @@ class KeyedConsumer:
         self._limits = limits
         self._handler = handler
         self._stopping = threading.Event()
+        self._dispatch = Dispatch(Schedule(per_partition=limits.per_partition, overall=limits.overall))
         self._publisher = KafkaPublisher(self._kafka, flow.parking_topic)
         self._outbox = Outbox(flow.name, ledger, self._publisher)
         gate = Gate(flow, ledger, commit=Together(flow.name, ledger).commit)
         self._suspects = Suspects(flow.name, ledger, retries.attempts)
         self._process = Process(
-            gate, self._outbox, handler, retries, dependencies=dependencies, suspects=self._suspects
+            gate, self._outbox, handler, retries, dependencies=dependencies, suspects=self._suspects, watchers=watchers
         )
+
+        for counters in (watcher for watcher in watchers if isinstance(watcher, Counters)):
+            counters.gauges |= {
+                "in_flight": lambda: self._dispatch.running,
+                "oldest_unfinished_seconds": self._dispatch.oldest,
+                "oldest_unsent_seconds": self._outbox.oldest,
+            }
 
     def stop(self) -> None:
         """Ask the loop to end after what is being handled; an event that only waits is left unfinished."""
@@ -96,7 +108,7 @@ class KeyedConsumer:
             raise Unavailable("; ".join(found))
 
     def _consume(self) -> None:
-        dispatch = Dispatch(Schedule(per_partition=self._limits.per_partition, overall=self._limits.overall))
+        dispatch = self._dispatch
         sweeper = Sweeper(self._outbox, self._stopping)
         partitions = Partitions(
             self._flow, dispatch, self._limits, self._process, arrived=sweeper.soon, suspects=self._suspects

@@ -49,6 +49,12 @@ class Outbox:
             rows, _ = transaction.execute(NEWEST, {"flow": self._flow})
         return int(rows[0][0] or 0)
 
+    def oldest(self) -> float:
+        """For how many seconds the oldest of what is due has waited; 0 if nothing is. Raises Unavailable."""
+        with self._ledger.transaction(self._flow, write=False) as transaction:
+            since = transaction.oldest_due()
+            return 0.0 if since is None else max((transaction.now_ms() - since) / 1000, 0.0)
+
     def refuse(self, hold_key: bytes, wire: Wire) -> None:
         """Publish an answer that decides nothing and therefore is in no ledger. Raises Unavailable."""
         self._publisher.publish(hold_key, wire)

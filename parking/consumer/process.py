@@ -7,12 +7,14 @@ from typing import Any
 
 from parking.consumer.ask import Ask, Call, Course, Wait, advance
 from parking.consumer.dependency import Dependencies, Dependency
+from parking.consumer.event import Event
 from parking.consumer.gate import Gate, now_ms
 from parking.consumer.insist import Insist
 from parking.consumer.outbox import Outbox
 from parking.consumer.step import Done, Later, Step, Work
 from parking.consumer.suspects import Suspects
 from parking.consumer.tries import AnyHandler, Retries, Trying
+from parking.consumer.watch import Watcher
 from parking.record import Record
 
 LOOK_AGAIN = 0.1
@@ -32,10 +34,12 @@ class Process:
         *,
         dependencies: Sequence[Dependency] = (),
         suspects: Suspects | None = None,
+        watchers: Sequence[Watcher] = (),
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._gate = gate
         self._suspects = suspects
+        self._watchers = tuple(watchers)
         self._outbox = outbox
         self._insist = Insist()
         self._trying = Trying(
@@ -45,6 +49,7 @@ class Process:
             insist=self._insist,
             now_ms=now_ms,
             chance=chance,
+            limited=self._limited,
         )
 
     def course(self, record: Record, *, early: bool = False) -> Course:
@@ -52,8 +57,10 @@ class Process:
 
         An `early` one may have been at work when whoever had the partition before us ended.
         """
+        event: Event | None = None
         step: Step = yield from self._insist.ask(Call(partial(self._gate.begin, record)))
         while not isinstance(step, Done):
+            event = step.event if isinstance(step, Work) else event
             if isinstance(step, Later):
                 yield Wait(step.seconds)
                 step = yield from self._insist.ask(Call(step.again))
@@ -63,6 +70,19 @@ class Process:
                 step = yield from self._trying.decide(step)
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
+        if self._watchers:
+            yield Call(partial(self._tell, record, event, step))
+
+    def _tell(self, record: Record, event: Event | None, done: Done) -> None:
+        for watcher in self._watchers:
+            if done.known is not None:
+                watcher.known(record, done.known)
+            elif event is not None and (done.applied or done.parked):
+                watcher.settled(event, parked=done.parked)
+
+    def _limited(self, event: Event) -> None:
+        for watcher in self._watchers:
+            watcher.limited(event)
 
     def _follows_an_unclean_end(self, record: Record) -> Generator[Ask, Any, bool]:
         if self._suspects is None:

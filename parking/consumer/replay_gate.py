@@ -62,16 +62,16 @@ class ReplayGate:
         """The commit gate of a success: the rules again, then fate and business write in one transaction."""
         with self._ledger.transaction(self._flow.name) as transaction:
             hold, found = self._rules(transaction, command)
+            applied = isinstance(found, Fate)
             if isinstance(found, Fate):
                 hold = rules.seen(hold, command.token)
                 transaction.save_hold(hold)
-                result = compact(getattr(effect, "result", None))
-                fate = rules.apply(found, command, result, compact(effect.evidence), self._now_ms())
+                fate = rules.apply(found, command, compact(effect.result), compact(effect.evidence), self._now_ms())
                 found = self._update(transaction, fate)
                 if effect.write is not None:
                     effect.write(transaction.connection)
             self._announce(transaction, command, hold, found)
-        return Done(command.hold_key)
+        return Done(command.hold_key, applied=applied)
 
     def _failed(self, command: Command, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
         """The commit gate of a failure: the rules again, then this token is dead."""

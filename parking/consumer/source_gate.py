@@ -119,7 +119,7 @@ class SourceGate:
     def _applied(self, seen: Sighting, effect: Effect) -> Step:
         """The commit gate of a live success: fate and business write in one transaction, without a lock."""
         fate = rules.live(seen.fate, compact(effect.result), compact(effect.evidence), self._now_ms())
-        return Done() if self._commit(partial(_apply, fate, effect)) else self._look(seen)
+        return Done(applied=True) if self._commit(partial(_apply, fate, effect)) else self._look(seen)
 
     def _failed(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None = None) -> Step:
         """The commit gate of a failure: the key is quarantined and the event parked as poison."""

@@ -15,13 +15,14 @@ from parking.wire import Wire
 class Done:
     """The ledger has decided. What is due of `hold_key` is published, then `refusal`, then the offset may move.
 
-    `known` is the event's fate where a source record came again; `parked` says that this very decision made the event
-    poison, or failed its replay.
+    `known` is the event's fate where a source record came again; `applied` says that this very decision took effect,
+    `parked` that it made the event poison, or failed its replay.
     """
 
     hold_key: bytes | None = None
     refusal: Wire | None = None
     known: Fate | None = None
+    applied: bool = False
     parked: bool = False
 
 

@@ -13,6 +13,7 @@ from parking.consumer.dependency import Dependencies, Dependency, judge, wait
 from parking.consumer.effect import Effect, Write, effect
 from parking.consumer.errors import Poison, RateLimited
 from parking.consumer.event import Event
+from parking.consumer.evidence import noting, together, traces
 from parking.consumer.insist import Insist
 from parking.consumer.step import Step, Work
 from parking.wire.fit import cut
@@ -69,6 +70,7 @@ class Trying:
         insist: Insist,
         now_ms: Callable[[], int],
         chance: Callable[[], float],
+        limited: Callable[[Event], None],
     ) -> None:
         self.handler = handler
         self._retries = retries
@@ -76,6 +78,7 @@ class Trying:
         self._insist = insist
         self._now_ms = now_ms
         self._chance = chance
+        self._limited = limited
 
     def decide(self, work: Work, earlier: Sequence[Attempt] = ()) -> Generator[Ask, Any, Step]:
         """The part of a course from a handler that has to decide to the answer of the commit gate.
@@ -89,14 +92,18 @@ class Trying:
         while True:
             event = replace(work.event, attempt=work.event.attempt + len(tries))
             needed: list[Dependency] = []
+            noted = traces(event)
             try:
                 needed = self._dependencies.needed(event)
                 while (seconds := wait(needed, self._now())) > 0:
                     yield Wait(seconds)
-                returned = yield from self._insist.ask(Handle(partial(self.handler, event)))
-                applied = partial(work.applied, effect(returned))
-                step: Step = yield from self._insist.ask(Call(applied))
+                    needed = self._dependencies.needed(event)
+                returned = yield from self._insist.ask(Handle(partial(noting, self.handler, event, noted)))
+                decided = effect(returned)
+                decided = replace(decided, evidence=together(noted, decided.evidence))
+                step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)))
             except RateLimited as limit:
+                self._limited(event)
                 judge(needed, limit, self._now())
                 self._dependencies.limited(needed, limit, self._now())
                 yield Wait(max(limit.retry_after, SHORTEST))
@@ -105,7 +112,7 @@ class Trying:
                     continue  # the dependency is away: the event waits until it is back
                 tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
                 if not self._goes_on(tries, error):
-                    evidence = error.evidence if isinstance(error, Poison) else None
+                    evidence = together(noted, error.evidence if isinstance(error, Poison) else None)
                     parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))
                     return parked
                 yield Wait(self._chance() * self._retries.longest(len(tries)))

@@ -69,7 +69,15 @@ class Service:
     """What one process of the service is: a handler and a gate, on a ledger that others may share."""
 
     def __init__(
-        self, ledger: Ledger, log: Log, flow: Flow = FLOW, *, mark: str, attempts: int = 3, now: Callable[[], int]
+        self,
+        ledger: Ledger,
+        log: Log,
+        flow: Flow = FLOW,
+        *,
+        mark: str,
+        attempts: int = 3,
+        now: Callable[[], int],
+        **more: Any,
     ) -> None:
         self.ledger, self.log, self.flow = ledger, log, flow
         self.now = lambda: now() + int(1000 * sum(self.waited))
@@ -80,7 +88,7 @@ class Service:
         self.gate = Gate(flow, ledger, self.now)
         self.outbox = Outbox(flow.name, ledger, log)
         retries = Retries(attempts=attempts)
-        self.process = Process(self.gate, self.outbox, self.handler, retries, self.now, chance=lambda: 1.0)
+        self.process = Process(self.gate, self.outbox, self.handler, retries, self.now, chance=lambda: 1.0, **more)
         self._insert = f"INSERT INTO effect (event_id, value, token) VALUES ({mark}, {mark}, {mark})"
 
     def handler(self, event: Event) -> Callable[[Any], None]:

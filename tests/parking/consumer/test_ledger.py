@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from parking.consumer.errors import Unavailable
 from parking.consumer.ledger.__main__ import main
-from parking.consumer.ledger.ledger import Ledger, statements_of
+from parking.consumer.ledger.ledger import VERSION, Ledger, statements_of
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from tests.parking.consumer.service import FLOW, Log, Service, source
