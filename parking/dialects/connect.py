@@ -8,7 +8,6 @@ from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
 from parking.dialects.values import firsts, text
-from parking.record import Headers
 
 _PREFIX = "__connect.errors."
 _SOURCE = origin.named(_PREFIX)
@@ -17,7 +16,7 @@ _CLASS, _MESSAGE, _STACKTRACE = (f"{_PREFIX}exception.{name}" for name in ("clas
 
 
 def read(found: Found) -> Reading:
-    newest = _newest(found.own)
+    newest = found.newest
     value = firsts(newest).get
     source = origin.of_the_record(found.record, _SOURCE.at(newest))
     connector = text(value(_CONNECTOR))
@@ -34,12 +33,7 @@ def read(found: Found) -> Reading:
     )
 
 
-FAMILY = Family("kafka-connect", read, headers=(f"{_PREFIX}*",), oldest=_SOURCE.first)
-
-
-def _newest(own: Headers) -> Headers:
-    places = [place for place, (name, _) in enumerate(own) if name == _SOURCE.topic]
-    return own[places[-1] :] if places else own
+FAMILY = Family("kafka-connect", read, headers=(f"{_PREFIX}*",), begins=(_SOURCE.topic,), oldest=_SOURCE.first)
 
 
 def _component(connector: str | None, task: str | None) -> str | None:

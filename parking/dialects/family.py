@@ -35,6 +35,8 @@ class Family:
     read: Callable[["Found"], Reading]
     headers: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
+    """The header that begins a set, of a family that appends a set with each failure."""
     signature: Callable[[Names], bool] = _by_any_header
     asks: Callable[[Record], bool] | None = None
     oldest: Callable[[Headers], origin.Position | None] | None = None
@@ -72,10 +74,19 @@ class Found:
         cut = self.layout.cut
         return self.record.headers[cut:] if cut else self.record.headers
 
+    @property
+    def newest(self) -> Headers:
+        """The newest set of a family that appends sets, from the header on that `begins` it; `own` if it is not there.
+
+        So what this failure has not is never borrowed from an older one.
+        """
+        begin = self.layout.begin
+        return self.own if begin is None else self.record.headers[begin:]
+
     def oldest(self) -> origin.Position | None:
         """The position of the oldest failure in the record."""
-        if self.layout.begin:
-            return made_up.position(made_up.said(tuple(reversed(self.record.headers[: self.layout.begin]))))
+        if self.layout.front:
+            return made_up.position(made_up.said(tuple(reversed(self.record.headers[: self.layout.front]))))
         positions = (family.oldest(self.record.headers) for family in self.layout.families if family.oldest)
         return next((position for position in positions if position is not None), None)
 

@@ -7,18 +7,16 @@ from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
 from parking.dialects.values import decimal, lasts, text
-from parking.record import Headers
 
 _SOURCE = origin.named("dlq-orig-", timed=True)
 _NEWER = "helidon_messaging_dead_letter_"
 
 
 def read(found: Found) -> Reading:
-    own, begin = _newest(found.own)
-    value = lasts(own).get
+    value = lasts(found.record.headers[found.layout.before :]).get
     channel = text(value(f"{_NEWER}source_channel"))
     return found.reading(
-        _SOURCE.at(own[begin:]),
+        _SOURCE.at(found.newest),
         attempts=decimal(value(f"{_NEWER}attempts")),
         component=f"channel {channel}" if channel else None,
         **java.fields(
@@ -34,13 +32,7 @@ FAMILY = Family(
     read,
     headers=("dlq-error", "dlq-error-msg", "dlq-orig-*", f"{_NEWER}*"),
     also=("topic",),
+    begins=(_SOURCE.topic,),
     signature=lambda given: _SOURCE.topic in given,
     oldest=_SOURCE.first,
 )
-
-
-def _newest(own: Headers) -> tuple[Headers, int]:
-    """What stands behind the topic header of the set before, and where in it the newest set's is."""
-    topics = [place for place, (name, _) in enumerate(own) if name == _SOURCE.topic]
-    before = topics[-2] + 1 if len(topics) > 1 else 0
-    return own[before:], topics[-1] - before if topics else 0

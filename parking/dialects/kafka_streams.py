@@ -8,7 +8,6 @@ from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
 from parking.dialects.values import firsts, text
-from parking.record import Headers
 
 PREFIX = "__streams.errors."
 SOURCE = origin.named(PREFIX)
@@ -16,7 +15,7 @@ _CLASS, _MESSAGE, _STACKTRACE = (PREFIX + name for name in ("exception", "messag
 
 
 def read(found: Found) -> Reading:
-    newest = _newest(found.own)
+    newest = found.newest
     value = firsts(newest).get
     source = origin.of_the_record(found.record, SOURCE.at(newest))
     return found.reading(
@@ -32,14 +31,10 @@ FAMILY = Family(
     read,
     headers=(_CLASS, _MESSAGE, _STACKTRACE),
     also=(f"{PREFIX}*",),
+    begins=(_CLASS,),
     signature=lambda given: _CLASS in given,
     oldest=SOURCE.first,
 )
-
-
-def _newest(own: Headers) -> Headers:
-    places = [place for place, (name, _) in enumerate(own) if name == _CLASS]
-    return own[places[-1] :] if places else own
 
 
 def _class(exception: str | None) -> str | None:

@@ -14,8 +14,6 @@ from parking.record import Headers
 
 _REMEMBERED = 64, 4096
 """Names of at most so many headers with so many characters: what is remembered stays small, whatever arrives."""
-
-
 _LOOKED_AT = 64
 """Headers beside the families' that may have made-up names."""
 
@@ -35,7 +33,11 @@ class Layout:
     original: tuple[int, ...] | None
     named: bool
     """A header may say which event it is."""
-    begin: int = 0
+    before: int = 0
+    """The place where what belongs to the newest set may begin: behind the header that began the one before it."""
+    begin: int | None = None
+    """The place of the header that begins the newest set; None where it is not there."""
+    front: int = 0
     """The place of the first family's first header, where headers under made-up names before it tell of a failure."""
     behind: bool = False
     """Headers under made-up names behind `end` tell of a failure."""
@@ -65,9 +67,10 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     families, original = _by_age(older, newest, first), _original(names, found)
     if newest is None or newest.in_front:
         return Layout(newest, families, cut, 0 if newest is None else last[newest] + 1, original, named)
-    begin, end = min(first[family] for family in found), last[newest] + 1
-    before, behind = (tokens.whole(part[:_LOOKED_AT]) for part in (names[:begin], names[end:]))
-    return Layout(newest, families, cut, end, original, named, begin if before else 0, behind)
+    front, end = min(first[family] for family in found), last[newest] + 1
+    in_front, behind = (tokens.whole(part[:_LOOKED_AT]) for part in (names[:front], names[end:]))
+    sets = _newest_set(names, cut, newest.begins)
+    return Layout(newest, families, cut, end, original, named, *sets, front if in_front else 0, behind)
 
 
 _remembered = lru_cache(maxsize=1024)(_of)
@@ -96,6 +99,11 @@ def _newest(
         return min(in_front, key=first.__getitem__)
     behind = [family for family in found if not family.in_front]
     return max(behind, key=last.__getitem__, default=None)
+
+
+def _newest_set(names: Sequence[str], cut: int, begins: tuple[str, ...]) -> tuple[int, int | None]:
+    places = [place for place in range(cut, len(names)) if names[place] in begins] if begins else []
+    return (places[-2] + 1 if len(places) > 1 else cut), (places[-1] if places else None)
 
 
 def _by_age(older: list[Family], newest: Family | None, first: dict[Family, int]) -> tuple[Family, ...]:

@@ -17,7 +17,9 @@ _NO_HEADERS = "The broker leaves the event's headers out."
 
 def read(found: Found) -> Reading:
     record = found.record
-    prefix, source, newest = _newest(found.own)
+    newest = found.newest
+    source = _source(newest[0][0]) or _SOURCES[0]
+    prefix = source.topic.removesuffix("topic")
     value = firsts(newest).get
     pointer = record.key is None and record.value is None
     return found.reading(
@@ -36,16 +38,14 @@ def _oldest(headers: Headers) -> origin.Position | None:
     return named.first(headers) if named else None
 
 
-FAMILY = Family("share-group", read, headers=tuple(f"{prefix}*" for prefix in _PREFIXES), oldest=_oldest)
+FAMILY = Family(
+    "share-group",
+    read,
+    headers=tuple(f"{prefix}*" for prefix in _PREFIXES),
+    begins=tuple(source.topic for source in _SOURCES),
+    oldest=_oldest,
+)
 
 
 def _source(name: str) -> origin.Named | None:
     return next((source for source in _SOURCES if source.topic == name), None)
-
-
-def _newest(own: Headers) -> tuple[str, origin.Named, Headers]:
-    """From the last topic header on: trunk copies the headers of the source, an older set among them."""
-    for place in range(len(own) - 1, -1, -1):
-        if source := _source(own[place][0]):
-            return source.topic.removesuffix("topic"), source, own[place:]
-    return _PREFIXES[0], _SOURCES[0], own

@@ -12,7 +12,6 @@ from parking.dialects.family import Family, Found
 from parking.dialects.origin import BINARY, named
 from parking.dialects.reading import Reading
 from parking.dialects.values import firsts, text
-from parking.record import Headers
 
 _SOURCE = named("x-original-", BINARY, timed=True)
 _TIMESTAMP_TYPE = "x-original-timestamp-type"
@@ -32,7 +31,7 @@ class _Derived(NamedTuple):
 
 
 def read(found: Found) -> Reading:
-    newest = _newest(found.own)
+    newest = found.newest
     value = firsts(newest).get
     stacktrace = text(value(_STACKTRACE))
     source = _SOURCE.at(newest)
@@ -51,15 +50,10 @@ FAMILY = Family(
     read,
     headers=(_TIMESTAMP_TYPE, _CLASS, _MESSAGE, _STACKTRACE),
     also=tuple(name for name in _SOURCE[:4] if name is not None),
+    begins=(_SOURCE.topic,),
     signature=lambda given: _SOURCE.topic in given and (_CLASS in given or _TIMESTAMP_TYPE in given),
     oldest=_SOURCE.first,
 )
-
-
-def _newest(own: Headers) -> Headers:
-    """From the last topic header on: a message that this failure has not is not borrowed from an older one."""
-    places = [place for place, (name, _) in enumerate(own) if name == _SOURCE.topic]
-    return own[places[-1] :] if places else own
 
 
 def _derived(topic: str, source_topic: str, stacktrace: str) -> _Derived:
