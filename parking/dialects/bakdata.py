@@ -1,7 +1,7 @@
 """bakdata kafka-error-handling (dlq formats, §3.8): text headers, replaced by each failure; null where unknown.
 
-They share their prefix with Kafka Streams' own. The record keeps the source's timestamp. The value may be an Avro
-`DeadLetter` instead: see `bakdata_avro`.
+They share their prefix with Kafka Streams' own. The record keeps the source's timestamp. The value may be a record
+around the event instead: see `bakdata_value`.
 """
 
 from parking.dialects import java, kafka_streams, origin

@@ -430,6 +430,53 @@ def test_bakdata_s_avro_record():
     assert (reading.original_value, reading.error_message) == (b"{}", "closed")
 
 
+def _field(number, content):
+    if isinstance(content, int):
+        return bytes([number << 3]) + _varint(content)
+    return bytes([number << 3 | 2]) + _varint(len(content)) + content
+
+
+def _varint(value):
+    out = b""
+    while value > 0x7F:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def _string(number, text):
+    return _field(number, _field(1, text.encode()) if text else b"")
+
+
+def proto(*, partition=2, seconds=1_795_000_000, value="{}", more=b""):
+    cause = _string(1, "closed") + _string(2, STACK) + _string(3, "java.lang.IllegalStateException")
+    inside = _field(1, partition) if partition else b""
+    letter = _field(1, b"booking") + _field(2, cause) + _string(3, value) + _string(4, "orders") + _field(5, inside)
+    time = _field(1, seconds) + _field(2, 123_000_000)
+    return b"\0\0\0\0\7\0" + letter + _field(6, _field(1, 17)) + _field(7, time) + more
+
+
+def test_bakdata_s_protobuf_message():
+    reading = identify(record([], "app-dead", value=proto()))
+    assert (reading.framework, reading.component, reading.error_message) == ("bakdata", "booking", "closed")
+    assert (reading.source_topic, reading.source_partition, reading.source_offset) == ("orders", 2, 17)
+    assert reading.source_timestamp_ms == 1_795_000_000_123
+    assert reading.error_class == reading.root_cause_from_stack == "java.lang.IllegalStateException"
+    assert (reading.original_value, bool(reading.not_original)) == (b"{}", True)
+
+
+def test_numbers_of_bakdata_s_protobuf_message():
+    assert identify(record([], value=proto(partition=0))).source_partition == 0
+    assert identify(record([], value=proto(partition=2**64 - 1))).source_partition is None
+    assert identify(record([], value=proto(seconds=2**63))).source_timestamp_ms is None
+    assert identify(record([], value=proto(value=""))).original_value == b""
+
+
+@pytest.mark.parametrize("value", [proto()[:-1], proto(more=b"\x42\1x"), b"\0\0\0\0\7\1" + proto()[6:], proto()[1:]])
+def test_another_protobuf_message_is_not_bakdata_s(value):
+    assert identify(record([], "orders", value=value)).framework == UNATTRIBUTED
+
+
 def test_numbers_of_text_families_are_digits():
     for adds, name in (
         (sets.streams, "__streams.errors.offset"),
