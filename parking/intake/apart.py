@@ -14,19 +14,23 @@ from parking import storable
 from parking.coordinates import Coordinates
 from parking.event_id import conflicting
 from parking.hold_key import hold_key
-from parking.intake.ask import ask, pairs
+from parking.intake.ask import array, ask, pairs
 from parking.intake.read import EPOCH, ident, key_ident
 from parking.intake.rows import Columns, Ident, Parked, Row
 
 MILLISECOND = timedelta(milliseconds=1)
 WORN = "Another event with the same id was parked before: this one is told apart by where it stands."
+SQL_THERE = """
+SELECT e.id FROM parking_eventstate e
+JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
+"""
 SQL_KNOWN = """
 SELECT e.flow_id, e.event_digest, p.source_topic, p.source_partition, p.source_offset,
     w.id IS NOT NULL, sha256(w.key), sha256(w.value)
 FROM parking_eventstate e
-JOIN unnest(%s::bigint[], %s::bytea[]) AS wanted (flow_id, event_digest) USING (flow_id, event_digest)
 JOIN parking_parkedevent p ON p.id = e.id AND p.stored_at = e.stored_at
 LEFT JOIN parking_eventpayload w ON w.id = e.id AND w.stored_at = e.stored_at
+WHERE e.id = ANY(%s::bigint[])
 """
 
 
@@ -48,9 +52,11 @@ def _may_be_another(row: Parked) -> bool:
     return not row.flow.gated and not row.token
 
 
-def _told_apart(row: Parked, known: dict[tuple[int, bytes], _Known]) -> Parked:
-    this = _of(row.columns)
-    before = known.setdefault(row.event, this)
+def _told_apart(row: Parked, known: dict[tuple[int, bytes], _Known | Columns]) -> Parked:
+    before = known.setdefault(row.event, row.columns)
+    if before is row.columns:
+        return row
+    before, this = before if isinstance(before, _Known) else _of(before), _of(row.columns)
     return row if before.source == this.source or before.content == this.content else _renamed(row)
 
 
@@ -86,8 +92,12 @@ def _digest(data: bytes | None) -> bytes | None:
     return None if data is None else hashlib.sha256(data).digest()
 
 
-def _known(idents: set[Ident]) -> dict[tuple[int, bytes], _Known]:
-    return {(flow, digest): _stored(columns) for flow, digest, *columns in ask(SQL_KNOWN, *pairs(list(idents)))}
+def _known(idents: set[Ident]) -> dict[tuple[int, bytes], _Known | Columns]:
+    """Those that are stored; of the others nothing is worked out unless they come twice."""
+    there = [number for (number,) in ask(SQL_THERE, *pairs(list(idents)))]
+    if not there:
+        return {}
+    return {(flow, digest): _stored(columns) for flow, digest, *columns in ask(SQL_KNOWN, array("int8", there))}
 
 
 def _stored(columns: Sequence[Any]) -> _Known:

@@ -3,6 +3,7 @@
 After any trouble positions are read anew from the database; nothing else is remembered.
 """
 
+import gc
 import sys
 import threading
 import time
@@ -28,6 +29,8 @@ log = structlog.get_logger("intake")
 LOOK_EVERY = 3.0
 SWITCH = 0.0005
 """Seconds after which Python's threads take turns: an answer of the database does not wait for what is read ahead."""
+SELDOM = 100_000, 20, 20
+"""Objects after which Python looks for circles: a batch leaves none, and to look took a third of intake's time."""
 LONGEST_PAUSE = 10.0
 SURE = 10.0
 """Seconds without trouble after which it is over, if no record was stored before: an idle turn proves little."""
@@ -52,6 +55,8 @@ class Intake:
     def run(self) -> None:
         """Until `stop` is set."""
         sys.setswitchinterval(SWITCH)
+        gc.freeze()
+        gc.set_threshold(*SELDOM)
         log.info("intake reads parking topics")
         while not self.stop.is_set():
             self.turn()

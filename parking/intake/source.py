@@ -21,7 +21,7 @@ from parking.trouble import Troubles
 
 log = structlog.get_logger("intake")
 
-BATCH = 2000
+BATCH = 4000
 Name = tuple[str, int]
 """Topic and partition."""
 

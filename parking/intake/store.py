@@ -153,6 +153,7 @@ def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: dat
             fold(new, touched, now)
             write(touched, new, now)
             retries.note(new, now)
+            touched.let_go()
     return len(new)
 
 

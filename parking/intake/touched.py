@@ -122,3 +122,9 @@ class Touched:
     """(flow, poison | held | other) → events stored for the first time."""
     notes: list[Note] = field(default_factory=list)
     alerts: set[Alert] = field(default_factory=set)
+
+    def let_go(self) -> None:
+        """Nothing refers in a circle any more, so that what a batch took is free at once."""
+        for stop in self.stops:
+            stop.key.quarantine = None
+            stop.arrivals = []

@@ -1,5 +1,6 @@
 """However records fall into batches, and however often they are sent again, the store is the same afterwards."""
 
+import gc
 from itertools import count
 
 from hypothesis import HealthCheck, given, settings
@@ -88,3 +89,16 @@ def test_batches_do_not_matter(db, life, sizes, again):
     assert picture(many) == pictured
     assert all(pictured[-1])
     assert all(pictured[-2])
+
+
+def test_a_batch_leaves_no_circles_for_the_collector(lot):
+    """Intake lets it look seldom: what stays in a circle until then would be whole batches of payloads."""
+    sent = [lot.poison(f"e{n}", n + 1, key=b"%d" % (n % 50)) for n in range(300)]
+    lot.store(*sent[:10])
+    gc.collect()
+    gc.disable()
+    try:
+        lot.store(*sent[10:])
+        assert gc.collect() < 100
+    finally:
+        gc.enable()
