@@ -8,15 +8,20 @@ from parking.consumer.breaker import Breaker
 from parking.consumer.consumer import KeyedConsumer
 from parking.consumer.counters import Counters
 from parking.consumer.dependency import Dependency
+from parking.consumer.disagreements import Disagreements
 from parking.consumer.effect import Effect
 from parking.consumer.errors import Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.evidence import note
 from parking.consumer.flow import Flow
+from parking.consumer.ladder import Ladder, ParkedShare
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
+from parking.consumer.modes import Modes
+from parking.consumer.outgoing import Outgoing, Relay
 from parking.consumer.tries import Retries
+from parking.consumer.validator import Validator
 from parking.consumer.watch import Duplicates, Watcher
 
 __all__ = [
@@ -24,20 +29,27 @@ __all__ = [
     "Breaker",
     "Counters",
     "Dependency",
+    "Disagreements",
     "Duplicates",
     "Effect",
     "Event",
     "Flow",
     "Invalid",
     "KeyedConsumer",
+    "Ladder",
     "Limits",
+    "Modes",
+    "Outgoing",
+    "ParkedShare",
     "Poison",
     "PostgresLedger",
     "RateLimited",
+    "Relay",
     "Retries",
     "SqliteLedger",
     "Unavailable",
     "ValidationError",
+    "Validator",
     "Watcher",
     "note",
 ]

@@ -33,12 +33,16 @@ class Ledger(ABC):
         """
         try:
             with self._session(write=write) as connection:
-                yield Transaction(flow, connection, self._execute(connection), for_update=self.for_update)
+                yield self.on(flow, connection)
         except Exception as error:
             line = self._explain(error)
             if line is None:
                 raise
             raise Unavailable(f"ledger: {line}") from error
+
+    def on(self, flow: str, connection: Any) -> Transaction:
+        """The kit's statements on a connection whose transaction somebody else begins and ends."""
+        return Transaction(flow, connection, self._execute(connection), for_update=self.for_update)
 
     def prepare(self) -> None:
         """Create the tables, or bring them to this version. Safe at each start and in several processes at once."""

@@ -1,0 +1,147 @@
+"""The ladder of modes: who decides about an event, a model or the old deterministic handler, and who only watches.
+
+*autonomous*: the model's handler acts. *shadow*: the old handler acts, the model's decides on the same events without
+effect, and disagreements are reported by key. *fallback*: the old handler acts, alone.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from parking.consumer.breaker import Breaker
+from parking.consumer.dependency import Dependency
+from parking.consumer.disagreements import Disagreements
+from parking.consumer.effect import Effect, effect
+from parking.consumer.errors import Poison, RateLimited, Unavailable
+from parking.consumer.event import Event
+from parking.consumer.evidence import note
+from parking.consumer.modes import AUTONOMOUS, FALLBACK, SHADOW, Modes
+from parking.consumer.tries import Handler
+from parking.consumer.watch import Watcher
+
+log = logging.getLogger("parking.consumer")
+MOST_IN_THE_SHADOW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedShare:
+    """Go down to `to` when more than `most` of the last `of_last` events that the model decided were parked."""
+
+    most: float = 0.2
+    of_last: int = 50
+    to: str = SHADOW
+
+
+class Ladder(Watcher):
+    """The handler of a flow whose model is on a ladder, and a watcher of what became of its decisions.
+
+    `scopes` names the scopes of an event besides the flow (`modes.event_type`, `modes.tenant`). The handlers' results
+    (`Effect.result`) are what is compared in the shadow, whose handler must not do anything but decide.
+    """
+
+    def __init__(
+        self,
+        modes: Modes,
+        disagreements: Disagreements,
+        *,
+        autonomous: Handler,
+        fallback: Handler,
+        scopes: Callable[[Event], Iterable[str]] = lambda event: (),
+        parked_share: ParkedShare | None = None,
+    ) -> None:
+        self.modes = modes
+        self.disagreements = disagreements
+        self._autonomous = autonomous
+        self._fallback = fallback
+        self._scopes = scopes
+        self._parked_share = parked_share
+        self._fates: deque[bool] = deque(maxlen=parked_share.of_last if parked_share else 1)
+        self._models: list[Dependency] = []
+        self._lock = threading.Lock()
+        self._shadow = ThreadPoolExecutor(4, thread_name_prefix="siding shadow")
+        self._in_the_shadow: set[Any] = set()
+        self.unjudged = 0
+
+    def __call__(self, event: Event) -> Effect:
+        """The decision of whoever acts now."""
+        mode = self._mode(event)
+        note(mode=mode)
+        if mode == AUTONOMOUS:
+            return effect(self._autonomous(event))
+        acted = effect(self._fallback(event))
+        if mode == SHADOW:
+            self._watch(event, acted.result)
+        return acted
+
+    def model(self, name: str, breaker: Breaker, failures: tuple[type[Exception], ...] = ()) -> Dependency:
+        """The model as a dependency of the consumer: needed only where it acts; its open breaker leads down."""
+        kinds = failures or (ConnectionError, TimeoutError)
+        made = Dependency(name, needed_by=self._needs_a_model, breaker=breaker, failures=kinds)
+        self._models.append(made)
+        return made
+
+    def settled(self, event: Event, *, parked: bool) -> None:
+        """The parked share is an explicit signal: it is counted here, whatever the handler thinks of itself."""
+        share = self._parked_share
+        if share is None or self.modes.of(self._scopes(event)) != AUTONOMOUS:
+            return
+        with self._lock:
+            self._fates.append(parked)
+            parked_now, full = sum(self._fates), len(self._fates) == share.of_last
+        if full and parked_now > share.most * share.of_last:
+            why = f"{parked_now} of the last {share.of_last} events were parked"
+            self._go_down(share.to, why)
+
+    def rest(self, within: float = 30.0) -> None:
+        """Wait until everything in the shadow has decided."""
+        wait(list(self._in_the_shadow), within)
+
+    def _needs_a_model(self, event: Event) -> bool:
+        return self._mode(event) == AUTONOMOUS
+
+    def _mode(self, event: Event) -> str:
+        mode = self.modes.of(self._scopes(event))
+        broken = next((model.name for model in self._models if model.is_open), None)
+        if mode == AUTONOMOUS and broken is not None:
+            self._go_down(FALLBACK, f"the breaker of {broken} is open")
+            return FALLBACK
+        return mode
+
+    def _go_down(self, mode: str, why: str) -> None:
+        if self.modes.down(mode, why=why):
+            with self._lock:
+                self._fates.clear()
+            log.warning("the ladder goes down to %s: %s; a person has to bring it up again", mode, why)
+
+    def _watch(self, event: Event, acted: Mapping[str, Any] | None) -> None:
+        """Let the shadow decide, beside the line. Where it cannot keep up, it misses events; the line does not wait."""
+        if len(self._in_the_shadow) >= MOST_IN_THE_SHADOW:
+            self.unjudged += 1
+            return
+        future = self._shadow.submit(self._compare, event, acted)
+        self._in_the_shadow.add(future)
+        future.add_done_callback(self._in_the_shadow.discard)
+
+    def _compare(self, event: Event, acted: Mapping[str, Any] | None) -> None:
+        try:
+            decided: Mapping[str, Any] | None = effect(self._autonomous(event)).result
+        except Poison as error:
+            decided = {"parked": str(error)}
+        except (RateLimited, Unavailable):
+            self.unjudged += 1
+            return
+        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
+            decided = {"failed": f"{type(error).__name__}: {error}"}
+        if decided != acted:
+            self._report(event, acted, decided)
+
+    def _report(self, event: Event, acted: Mapping[str, Any] | None, shadow: Mapping[str, Any] | None) -> None:
+        try:
+            self.disagreements.report(event, acted, shadow)
+        except Unavailable as error:
+            self.unjudged += 1
+            log.error("%s; a disagreement about %s was not reported", error, event.event_id)
