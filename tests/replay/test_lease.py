@@ -90,6 +90,7 @@ def test_without_time_left_nothing_is_sent(line, approved, settings):
 
 
 def test_two_workers_drive_one_replay_and_everything_happens_once(line, approved):
+    """Case OPS-01."""
     stop = threading.Event()
 
     def work(name):

@@ -51,6 +51,7 @@ def test_the_notifier_sends_what_watch_queued(incident, receiver):
 
 
 def test_one_try_is_queued_once_however_often_watch_looks(incident):
+    """Case OPS-05."""
     for _ in range(4):
         dispatch()
     assert len(django_rq.get_queue("alerts")) == 1

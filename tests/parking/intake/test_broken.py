@@ -39,6 +39,7 @@ def refuse(error):
 
 @pytest.mark.parametrize("error", ["22021", "23514", "P0001"])
 def test_the_database_refuses_one(lot, error):
+    """Case ING-03."""
     refuse(error)
     batch = batch_of_100(lot, lot.poison("e37", 37))
     assert lot.store(*batch, broken=1).records == 100

@@ -112,6 +112,7 @@ def test_an_event_id_of_100_kb(lot):
     "junk", [b"three", b"", b"-1", b"99999999999999999999", b'{"a":1}', b'[{"number":9e99}]', None]
 )
 def test_junk_attempts_leave_the_event_in_its_place(lot, junk):
+    """Case ING-11."""
     arrived = lot.poison("e1", 10)
     headers = tuple(("siding-attempts", junk) if n == "siding-attempts" else (n, v) for n, v in arrived.record.headers)
     lot.store(moved(arrived, headers=headers), lot.held("e2", 11))

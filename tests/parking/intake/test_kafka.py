@@ -261,6 +261,30 @@ def test_two_processes_share_the_partitions(make_topic, intake, transactional_db
     assert ownership.share(4) == 4
 
 
+def test_a_database_that_takes_longer_than_the_poll_interval_costs_no_partition(flow, intake):
+    """Case ING-17: no group, so nothing is rebalanced away and nothing is read twice."""
+    limits = {"session.timeout.ms": 2000, "max.poll.interval.ms": 2000}
+    Cluster.objects.update(settings=limits)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.event_id = 'e7' "
+            "THEN PERFORM pg_sleep(5); END IF; RETURN NEW; END $$"
+        )
+        cursor.execute("CREATE TRIGGER slow BEFORE INSERT ON parking_parkedevent FOR EACH ROW EXECUTE FUNCTION slow()")
+    try:
+        lot = lot_of(flow)
+        send(flow, *(lot.poison(f"e{n}", n) for n in range(20)))
+        until(stored(20), intake)
+        send(flow, *(lot.poison(f"e{n}", n) for n in range(20, 30)))
+        until(stored(30), intake)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TRIGGER slow ON parking_parkedevent")
+            cursor.execute("DROP FUNCTION slow()")
+    assert sum(event.attempts.count() for event in EventState.objects.all()) == 30
+    assert not Incident.objects.exists()
+
+
 def test_two_that_believe_they_own_a_partition_store_it_once(flow, intake, monkeypatch):
     monkeypatch.setattr(ownership, "take", lambda position: True)
     monkeypatch.setattr(ownership, "share", lambda partitions: partitions)

@@ -3,13 +3,13 @@
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from django.conf import settings
 from django.db import connection
 
-from parking.models import Beat, Cluster, EventState, Flow, IntakePosition, ParkedRecord
+from parking.models import Beat, Cluster, EventState, Flow, Incident, IntakePosition, ParkedRecord
 
 from .conftest import make_flow
 from .test_kafka import lot_of, send
@@ -157,3 +157,31 @@ def test_it_ends_at_once_when_it_is_told_to(flow, variables, tmp_path):
         process.terminate()
         assert process.wait(10) == 0
         assert lines(log, that_hold="intake ends")
+
+
+@pytest.mark.slow
+def test_processes_that_come_and_go_in_the_middle_of_batches(make_topic, variables, tmp_path):
+    """Partitions change hands again and again while records are being stored: each is stored once, none is a gap."""
+    Cluster.objects.create(name="main", bootstrap_servers=settings.KAFKA_BOOTSTRAP_SERVERS)
+    flow = make_flow(parking_topic=make_topic("parking", partitions=4))
+    lot = lot_of(flow)
+    total = 8000
+    for first in range(0, total, 1000):
+        records = [lot.poison(f"e{n}", n, key=b"%d" % (n % 50)) for n in range(first, first + 1000)]
+        send(flow, *records, partition=first // 1000 % 4)
+    ends = ["terminate", "kill", "kill", "terminate"]
+    with ExitStack() as stack:
+        stack.enter_context(intake(variables, tmp_path))
+        while ParkedRecord.objects.count() < total and ends:
+            other, _ = stack.enter_context(intake(variables, tmp_path))
+            known = ParkedRecord.objects.count()
+            wait(lambda known=known: ParkedRecord.objects.count() >= min(known + 500, total))
+            wait(lambda pid=other.pid: Beat.objects.filter(pid=pid).exists())
+            getattr(other, ends.pop())()
+            other.wait(20)
+            Beat.objects.filter(pid=other.pid).delete()  # else its silence has to be waited for
+        wait(lambda: ParkedRecord.objects.count() == total, seconds=60)
+    assert EventState.objects.count() == total
+    assert sum(EventState.objects.values_list("attempt_count", flat=True)) == total
+    assert sum(IntakePosition.objects.values_list("next_offset", flat=True)) == total
+    assert not Incident.objects.exists()
