@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from parking import infer, journal, progress
 from parking.errors import Refused
-from parking.models import Attempt, Flow, IntakePosition, TopicIncarnation
+from parking.models import Attempt, Flow, IntakePosition, PendingRetry, TopicIncarnation
 from parking.topics import Unreachable
 from replay import settle as steps_of
 from replay import states
@@ -28,6 +28,8 @@ from replay.verdict import Verdict
 from replay.verdict import infer as verdict_of
 
 PATIENCE = timedelta(seconds=3)
+CLOCKS = timedelta(minutes=1)
+"""How far the clocks of a broker and of ours may be apart."""
 LATE_EVERY = 30.0
 LATE_FOR = timedelta(days=7)
 MOST_LATE = 20
@@ -145,8 +147,8 @@ def _more(flow: Flow, step: Step, evidence: Evidence) -> Evidence | None:
 
 
 def _ends(flow: Flow) -> dict[str, int]:
-    """`topic/partition` → where it ends, of all topics that the flow parks on. Raises Unreachable."""
-    found = progress.ends(flow.cluster.client_settings, flow.parking_topics)
+    """`topic/partition` → where it ends, of all topics that the flow parks or waits on. Raises Unreachable."""
+    found = progress.ends(flow.cluster.client_settings, flow.read_topics)
     return {f"{name}/{number}": end for (name, number), end in sorted(found.items())}
 
 
@@ -181,12 +183,10 @@ def _verdict(replay: Replay, step: Step) -> Verdict | None:
     step.event_state.refresh_from_db()
     if step.event_state.state != "parked":
         return _settled_before(step)
-    return verdict_of(
-        action=step.action,
-        parked_again=_parked_again(replay, step),
-        ends=ends,
-        read_to=read_to,
-    )
+    again = _parked_again(replay, step)
+    if again is None and _waits(step):
+        return None
+    return verdict_of(action=step.action, parked_again=again, ends=ends, read_to=read_to)
 
 
 def _settled_before(step: Step) -> Verdict:
@@ -202,6 +202,13 @@ def _parked_again(replay: Replay, step: Step) -> str | None:
     if of_this is None and _live_attempts(step) > (step.evidence or {}).get("live_attempts", 0):
         of_this = Attempt.objects.filter(event_state_id=step.event_state_id, token=0).last()
     return None if of_this is None else of_this.error_type
+
+
+def _waits(step: Step) -> bool:
+    """Whether the event failed and waits on a retry topic that is watched: its next try decides."""
+    state, since = step.event_state, (step.sent_at or timezone.now()) - CLOCKS
+    waiting = PendingRetry.objects.waiting(timezone.now()).filter(flow_id=state.flow_id, arrived_at__gte=since)
+    return waiting.filter(event_digest=bytes(state.event_digest)).exists()
 
 
 def _live_attempts(step: Step) -> int:

@@ -139,6 +139,11 @@ class Flow(models.Model):
         """Names and patterns of all topics that its failures come to."""
         return [self.parking_topic, *self.more_parking_topics]
 
+    @property
+    def read_topics(self) -> list[str]:
+        """Names and patterns of all topics that intake reads for it: also those on which its events wait."""
+        return [*self.parking_topics, *self.retry_topics]
+
     def parks_on(self, topic: str) -> bool:
         return any(topic_pattern.fits(declared, topic) for declared in self.parking_topics)
 

@@ -6,14 +6,16 @@ from typing import Self
 from django.db import models
 from django.db.models import Exists, OuterRef
 
+from parking import topic_pattern
 from parking.models.flow import Cluster, Flow
 
 
 class TopicIncarnationQuerySet(models.QuerySet["TopicIncarnation"]):
     def newest_of(self, flow: Flow) -> "list[TopicIncarnation]":
-        """The newest life of each topic that the flow parks on, as far as intake has seen it; by name."""
+        """The newest life of each topic that is read for the flow, as far as intake has seen it; by name."""
         lives = self.filter(cluster_id=flow.cluster_id).order_by("name", "pk")
-        return list({life.name: life for life in lives if flow.parks_on(life.name)}.values())
+        newest = {life.name: life for life in lives}
+        return [life for name, life in newest.items() if any(topic_pattern.fits(one, name) for one in flow.read_topics)]
 
 
 class TopicIncarnation(models.Model):

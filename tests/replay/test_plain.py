@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import pytest
 from confluent_kafka.admin import AdminClient
+from django.utils import timezone
 
 from parking.dialects.identity import CARRIED
 from parking.errors import Refused
-from parking.models import Attempt, Cluster, Flow, Incident, JournalEntry
+from parking.models import Attempt, Cluster, Flow, Incident, JournalEntry, PendingRetry
 from replay import cancel, outside, plan, recover, run, targets
 from replay.models import Replay, Step
 from tests.replay.line import ANNE, KEY, again
@@ -363,3 +364,23 @@ def test_while_kafka_is_away_nothing_is_sent_and_nothing_is_believed(line):
     Cluster.objects.update(bootstrap_servers=line.kafka)
     line.play(replay, until=lambda now: line.steps(now)[0] != "in_flight")
     assert line.steps(replay)[0] == "applied"
+
+
+def test_an_event_that_waits_on_a_watched_retry_topic_is_not_believed_to_be_applied(line):
+    line.park(b"bad 1")
+    line.decide("apply")
+    heal(line)
+    (event,), now = line.events(), timezone.now()
+    waiting = PendingRetry.objects.create(
+        flow=line.flow, event_digest=bytes(event.event_digest), event_id=event.event.event_id, topic="orders-retry",
+        partition=0, offset=1, arrived_at=now + timedelta(seconds=50), until=now + timedelta(hours=1),
+    )  # fmt: skip
+    replay = line.approved()
+    line.play(replay, until=lambda now: "parking_ends" in (now.steps.get().evidence or {}))
+    for _ in range(5):
+        line.intake.turn()
+        replay = line.tick(replay)
+    assert (line.steps(replay), line.states()) == (["in_flight"], ["parked"])
+    waiting.delete()
+    assert line.play(replay).state == "completed"
+    assert line.states() == ["applied"]
