@@ -3,6 +3,8 @@
 See docs/consumer-kit.md for an example that runs.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from parking.attempt import ValidationError
 from parking.consumer.breaker import Breaker
 from parking.consumer.consumer import KeyedConsumer
@@ -15,7 +17,6 @@ from parking.consumer.event import Event
 from parking.consumer.evidence import note
 from parking.consumer.flow import Flow
 from parking.consumer.ladder import Ladder, ParkedShare
-from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.modes import Modes
@@ -23,6 +24,9 @@ from parking.consumer.outgoing import Outgoing, Relay
 from parking.consumer.tries import Retries
 from parking.consumer.validator import Validator
 from parking.consumer.watch import Duplicates, Watcher
+
+if TYPE_CHECKING:
+    from parking.consumer.ledger.postgres import PostgresLedger
 
 __all__ = [
     "SERIAL",
@@ -53,3 +57,12 @@ __all__ = [
     "Watcher",
     "note",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """PostgresLedger only where it is asked for: a service whose ledger is in SQLite has no psycopg."""
+    if name == "PostgresLedger":
+        from parking.consumer.ledger.postgres import PostgresLedger
+
+        return PostgresLedger
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -94,7 +94,9 @@ class Relay:
                 failures.append(error)
 
         key, value, *rest = unpack(record)
-        headers = [((name or b"").decode(), content) for name, content in zip(rest[::2], rest[1::2], strict=True)]
+        headers: list[tuple[str, str | bytes | None]] = [
+            ((name or b"").decode(), content) for name, content in zip(rest[::2], rest[1::2], strict=True)
+        ]
         try:
             self._producer.produce(topic, value, key, headers=headers, on_delivery=delivered)
         except KafkaException as error:

@@ -169,7 +169,7 @@ def on_nothing(kafka: str, count: int) -> dict[str, float]:
 
 def measure(kafka: str, server: str, *, quick: bool) -> dict[str, float]:
     share = 10 if quick else 1
-    slow, fast, many = 12_800 // share, 40_000 // share, 1_000_000 // share
+    slow, fast, many = 12_800 // min(share, 2), 40_000 // share, 1_000_000 // share
     ideal = slow * SECONDS / IN_FLIGHT
     lite = apart(on_sqlite, kafka, slow, PARALLEL, SECONDS)["seconds"]
     postgresql = apart(on_postgresql, kafka, slow, PARALLEL, SECONDS, server)["seconds"]
