@@ -154,7 +154,7 @@ def _bytes(record: Record, member: _Member | None) -> tuple[bytes | None, str]:
 
 def _time(member: object) -> int | None:
     if isinstance(member, float) and 0 < member < 1e11:
-        return int(member * 1000)
+        return round(member * 1000)
     return times.any_of(str(member) if isinstance(member, int) and not isinstance(member, bool) else _text(member))
 
 

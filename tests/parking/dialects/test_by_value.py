@@ -232,6 +232,22 @@ def test_members_may_be_grouped_and_of_any_case():
 
 
 @pytest.mark.parametrize(
+    ("at", "ms"),
+    [
+        (1_767_225_660.123, 1_767_225_660_123),
+        (1_767_225_660, 1_767_225_660_000),
+        ("1767225660123", 1_767_225_660_123),
+        ("2026-01-01 00:01:00.123", 1_767_225_660_123),
+        (True, None),
+        (-1, None),
+        ([], None),
+    ],
+)
+def test_times_in_an_envelope(at, ms):
+    assert identify(record({"original_topic": "orders", "failed_at": at})).failed_at_ms == ms
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"orderId": "A-1", "amount": 42.5},
