@@ -14,7 +14,7 @@ from console.show.bars import Bars, bars
 from parking.models import ErrorGroupDay
 
 DAYS = 14
-GROWING = timedelta(hours=6)
+LATELY = timedelta(hours=6)
 
 _BY_TROUBLE = """
 WITH stopped AS (
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 def by_trouble(flow_ids: Collection[int], after: Place | None, most: int) -> list[Place]:
     """The groups of these flows behind `after`, the gravest first. One query over what is stopped, not over events."""
     begin = after or Place(False, 0, "-infinity", 0)
-    lately, first = timezone.now() - GROWING, after is None
+    lately, first = timezone.now() - LATELY, after is None
     given = {**begin._asdict(), "flows": list(flow_ids), "lately": lately, "first": first, "most": most}
     with connection.cursor() as cursor:
         cursor.execute(_BY_TROUBLE, given)

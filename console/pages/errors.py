@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from console import access
@@ -18,11 +19,12 @@ from parking.models.quarantine import QuarantineQuerySet
 
 PAGE = 50
 KEYS = 20
+HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`stopped` is how many keys it stops now; `growing` where another event came to it within six hours."""
+    """`stopped` is how many keys it stops now; `growing` where another event came within the hour."""
 
     group: ErrorGroup
     counted: Counted
@@ -76,7 +78,7 @@ def _rows(request: HttpRequest, places: Sequence[Place]) -> list[Row]:
             numbers[place.id],
             viewer.may(group.flow_id, Permission.PAYLOADS),
             place.keys,
-            place.growing,
+            place.keys > 0 and group.last_seen > timezone.now() - HOUR,
         )
         for place in places
     ]

@@ -92,7 +92,7 @@ def _row(step: Step, *, started: bool) -> Row:
         amendment=step.amendment,
         reason=step.skip_reason,
         outcome=step.state if started else "",
-        outcome_reason=step.reason,
+        outcome_reason=step.reason.removeprefix(f"{step.state}: "),
         followed=step.followed,
         at=step.settled_at or step.sent_at,
     )

@@ -32,12 +32,12 @@ def resolved(rule: AlarmRule, value: int) -> str:
 
 
 def duration(seconds: int) -> str:
-    """`45 s`, `12 m`, `3 h 12 m`, `2 d 4 h`."""
+    """`45 s`, `12 m`, `4 h`, `3 h 12 m`, `2 d 4 h`."""
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if seconds < 120:
         return f"{seconds} s"
     if hours < 1:
         return f"{minutes} m"
     if days < 2:
-        return f"{hours} h {minutes % 60} m"
-    return f"{days} d {hours % 24} h"
+        return f"{hours} h {minutes % 60} m".removesuffix(" 0 m")
+    return f"{days} d {hours % 24} h".removesuffix(" 0 h")

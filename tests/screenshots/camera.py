@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from django.db import connection, connections
 from django.test import Client
 from django.test.testcases import LiveServerThread
 from django.test.utils import override_settings, setup_databases, setup_test_environment, teardown_databases
-from playwright._impl._api_structures import SetCookieParam
+from playwright._impl._api_structures import FloatRect, SetCookieParam
 from playwright.sync_api import Browser, sync_playwright
 
 from console.demo.life.clock import Clock, ruling
@@ -24,14 +25,20 @@ from tests.screenshots.scenes import Picture, tell
 
 NOW = datetime(2026, 11, 17, 10, 42, 7, tzinfo=UTC)
 """The moment of all pictures: the same world, the same clock, the same pictures."""
-FOLDER = Path(__file__).resolve().parents[2] / "screenshots"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER, IMAGES = ROOT / "screenshots", ROOT / "docs/images"
+IN_THE_README = {"overview": 500, "key": 940, "replay": 1110}
+"""How much of each is shown, in pixels from the top."""
 SIZES = {"wide": (1360, 1000), "narrow": (360, 780)}
 ZONE = "Europe/Berlin"
 Theme = Literal["light", "dark"]
 
 
 def take_all(words: list[str]) -> int:
-    """Writes the pictures; 1 where a page opened a dialog, logged an error, scrolls sideways or has a barrier."""
+    """Writes the pictures, the README's into docs/images as well.
+
+    1 where a page opened a dialog, logged an error, scrolls sideways or has a barrier.
+    """
     FOLDER.mkdir(exist_ok=True)
     faults: list[str] = []
     with console() as base, ruling(Clock(NOW)), sync_playwright() as playwright:
@@ -62,6 +69,9 @@ def _take(browser: Browser, base: str, picture: Picture, theme: Theme, size: str
         page.wait_for_timeout(900)
     name = f"{picture.name}-{theme}-{size}"
     page.screenshot(path=FOLDER / f"{name}.png", full_page=True)
+    if picture.name in IN_THE_README and size == "wide":
+        top = FloatRect(x=0, y=0, width=width, height=IN_THE_README[picture.name])
+        page.screenshot(path=IMAGES / f"{picture.name}-{theme}.png", full_page=True, clip=top)
     found = [*faults.found, *sideways(page), *(barriers(page) if size == "wide" else [])]
     context.close()
     return [f"{name}: {fault}" for fault in found]
@@ -72,9 +82,15 @@ def cookies(user: User | None, base: str) -> list[SetCookieParam]:
     zone: SetCookieParam = {"name": "zone", "value": ZONE.replace("/", "%2F"), "url": base}
     if user is None:
         return [zone]
+    return [zone, {"name": settings.SESSION_COOKIE_NAME, "value": session(user), "url": base}]
+
+
+@cache
+def session(user: User) -> str:
+    """Each is signed in once."""
     client = Client()
     client.force_login(user)
-    return [zone, {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value, "url": base}]
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def _deliver(delivery: Delivery) -> None:
         for number, (status, said) in enumerate(words)
     ]
     Delivery.objects.filter(pk=delivery.pk).update(
-        created_at=at, due_at=at, give_up_at=at + timedelta(hours=6), state="delivered", tries=2, answers=answers,
+        created_at=at, due_at=at, give_up_at=at + timedelta(minutes=20), state="delivered", tries=2, answers=answers,
         delivered_at=at + timedelta(seconds=5),
     )  # fmt: skip
 

@@ -61,7 +61,7 @@ def test_the_histogram_counts_every_event_on_its_day_however_many_there_are(scen
 
 
 def test_what_stops_keys_and_grows_comes_first(scene):
-    hour, day = timedelta(hours=6, minutes=5), timedelta(days=1)
+    hour, day = timedelta(hours=7), timedelta(days=1)
     for kind, count, ago in (("Over", 4, timedelta(0)), ("Old", 3, day), ("New", 1, timedelta(0)), ("Some", 2, hour)):
         one = group(scene, kind, count)
         ErrorGroup.objects.filter(pk=one.pk).update(last_seen=timezone.now() - ago)
