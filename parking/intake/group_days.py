@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from django.db import connection
-
+from parking.intake.ask import array, ask
 from parking.intake.touched import Event, Touched
 
 SQL_KEYS = """
@@ -18,7 +17,7 @@ SELECT error_group_id, count(*) FROM fresh GROUP BY 1
 """
 SQL_DAYS = """
 INSERT INTO parking_errorgroupday AS d (error_group_id, day, events, keys)
-SELECT error_group_id, %s, events, keys
+SELECT error_group_id, %s::date, events, keys
 FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS counted (error_group_id, events, keys) ORDER BY 1
 ON CONFLICT (error_group_id, day) DO UPDATE SET events = d.events + excluded.events, keys = d.keys + excluded.keys
 """
@@ -26,15 +25,12 @@ ON CONFLICT (error_group_id, day) DO UPDATE SET events = d.events + excluded.eve
 
 def count(touched: Touched, now: datetime) -> None:
     """In the caller's transaction. An event counts once in each group that it ever was in, on the day it came to it."""
-    events = Counter(touched.joined)
-    with connection.cursor() as cursor:
-        keys: dict[int, int] = {}
-        if pairs := _pairs(touched.events.values()):
-            cursor.execute(SQL_KEYS, [list(column) for column in zip(*pairs, strict=True)])
-            keys = dict(cursor.fetchall())
-        if groups := sorted({*events, *keys}):
-            numbers = [[counted.get(group, 0) for group in groups] for counted in (events, keys)]
-            cursor.execute(SQL_DAYS, [now.astimezone(UTC).date(), groups, *numbers])
+    events, keys = Counter(touched.joined), dict[int, int]()
+    if pairs := _pairs(touched.events.values()):
+        keys = dict(ask(SQL_KEYS, *(array("int8", column) for column in zip(*pairs, strict=True))))
+    if groups := sorted({*events, *keys}):
+        numbers = (array("int4", (counted.get(group, 0) for group in groups)) for counted in (events, keys))
+        ask(SQL_DAYS, now.astimezone(UTC).date(), array("int8", groups), *numbers)
 
 
 def _pairs(events: Iterable[Event]) -> list[tuple[int, int]]:
