@@ -38,7 +38,7 @@ def test_a_fresh_environment_with_only_what_the_kit_asks_for(tmp_path: Path) -> 
     venv.create(fresh, with_pip=True, symlinks=True)
     python = fresh / "bin/python"
     packages = next(fresh.glob("lib/python*/site-packages"))
-    build = [python, "-c", BUILD, "--quiet", "build_py", "--build-lib", packages]
+    build: list[str | Path] = [python, "-c", BUILD, "--quiet", "build_py", "--build-lib", packages]
     subprocess.run(build, cwd=tree / "kit", check=True, timeout=300, capture_output=True)
     for name in asked_for():
         bring(name, packages)

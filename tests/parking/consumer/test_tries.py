@@ -6,7 +6,7 @@ import pytest
 
 from parking.attempt import ValidationError
 from parking.consumer.effect import Effect
-from parking.consumer.errors import Interrupted, Poison, RateLimited, Unavailable
+from parking.consumer.errors import Interrupted, Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.tries import Retries
 from parking.wire import Wire
 from tests.parking.consumer.service import Log, Service, source
@@ -169,3 +169,36 @@ def test_validation_errors_of_another_kind_are_refused_where_they_are_made() -> 
 )
 def test_odd_waits_of_a_rate_limit(asked: float, waits: float) -> None:
     assert RateLimited(asked).retry_after == waits
+
+
+def test_the_waits_have_full_jitter(service: Service, log: Log) -> None:
+    chances = iter([0.0, 0.5])
+    service.process._trying._chance = lambda: next(chances)
+    service.fails[b"e1"] = failing(2, ValueError("now and then"))
+    service.take(source("e1", 0))
+    assert service.waited == [0.0, 0.5]
+
+
+def test_no_try_begins_after_the_budget(service: Service, log: Log) -> None:
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    service.fails[b"e1"] = ValueError("again")
+    service.take(source("e1", 0))
+    assert len(log.announcements[0].attempts) == 4, "at 0, 10, 20 and 30 seconds; after 30 no more"
+
+
+def test_kinds_that_never_succeed_are_parked_at_once(service: Service, log: Log) -> None:
+    service.process._trying._retries = Retries(attempts=3, never=(KeyError,))
+    service.fails[b"e1"] = KeyError("amount")
+    service.take(source("e1", 0))
+    assert [a.retryable for a in log.announcements[0].attempts] == [False]
+
+
+def test_validation_errors_are_enough_to_say(service: Service, log: Log) -> None:
+    service.fails[b"e1"] = Invalid([ValidationError("/a", "a number", "b", "send one")])
+    service.take(source("e1", 0))
+    (attempt,) = log.announcements[0].attempts
+    assert (attempt.error_type, attempt.message, attempt.validation_errors[0].path) == (
+        "Invalid",
+        "1 validation error",
+        "/a",
+    )

@@ -1,0 +1,92 @@
+"""What handlers depend on: who needs what asked for a pause, or is broken, waits in its place and spends no attempt."""
+
+from collections.abc import Callable
+
+import pytest
+
+from parking.consumer import Breaker, Dependency, Event, RateLimited
+from parking.consumer.dependency import Dependencies
+from parking.coordinates import Coordinates
+from tests.parking.consumer.service import Log, Service, source
+
+EVENT = Event("e1", b"k", b"k", b"v", (), Coordinates("s", 0, 0, 0))
+
+
+def test_a_breaker_opens_after_so_many_failures_in_a_row() -> None:
+    breaker = Breaker(failures=3, open_for=10)
+    for _ in range(2):
+        assert not breaker.failed(0)
+    breaker.succeeded()
+    assert [breaker.failed(now) for now in (0, 1, 2)] == [False] * 3
+    assert (breaker.is_open, breaker.wait(2), breaker.wait(11.5)) == (True, 10, 0.5)
+
+
+def test_one_call_is_tried_when_its_time_is_over_and_decides() -> None:
+    breaker = Breaker(failures=1, open_for=10)
+    breaker.failed(0)
+    assert (breaker.wait(10), breaker.wait(10)) == (0, 10), "one goes, the others wait"
+    assert breaker.failed(10.5), "that was to be expected"
+    assert breaker.wait(11) == 9.5
+    assert breaker.wait(20.5) == 0
+    breaker.succeeded()
+    assert (breaker.is_open, breaker.wait(20.5), breaker.wait(20.5)) == (False, 0, 0)
+
+
+def test_who_tries_and_never_says_how_it_went_blocks_nobody_for_long() -> None:
+    breaker = Breaker(failures=1, open_for=10)
+    breaker.failed(0)
+    assert breaker.wait(10) == 0
+    assert breaker.wait(20) == 0
+
+
+@pytest.mark.parametrize("wrong", [{"failures": 0}, {"open_for": 0}])
+def test_a_breaker_needs_a_threshold_and_a_time(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="at least 1 failure"):
+        Breaker(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("named", "paused"),
+    [(None, {"model"}), ("accounts", {"accounts"}), ("nobody declared this", set())],
+)
+def test_what_a_rate_limit_pauses(named: str | None, paused: set[str]) -> None:
+    model, accounts = Dependency("model"), Dependency("accounts")
+    dependencies = Dependencies("the flow", [model, accounts])
+    dependencies.limited(dependencies.needed(EVENT), RateLimited(5, dependency=named), 0)
+    assert {one.name for one in (model, accounts) if one.wait(1)} == paused
+
+
+def test_without_a_dependency_the_flow_waits() -> None:
+    dependencies = Dependencies("the flow", [Dependency("model", needed_by=lambda event: False)])
+    needed = dependencies.needed(EVENT)
+    dependencies.limited(needed, RateLimited(5), 0)
+    assert [one.wait(1) for one in needed] == [4]
+
+
+def test_while_the_breaker_is_open_no_attempt_is_spent(make_service: Callable[..., Service], log: Log) -> None:
+    """An outage longer than all attempts together: the event waits, is tried now and then, and succeeds in the end."""
+    failures = [TimeoutError("away")] * 6
+    model = Dependency("model", breaker=Breaker(failures=2, open_for=30))
+    service = make_service(dependencies=[model], attempts=3)
+    service.fails[b"e1"] = lambda event: failures.pop() if failures else None
+    service.take(source("e1", 0), source("e2", 1))
+    assert (service.applied, log.said) == (["e1", "e2"], [])
+    assert [event.attempt for event in service.seen] == [1, 2, 3, 3, 3, 3, 3, 1]
+    assert sum(service.waited) >= 5 * 30 - 1
+
+
+def test_an_event_s_own_failure_does_not_speak_against_the_model(
+    make_service: Callable[..., Service], log: Log
+) -> None:
+    model = Dependency("model", breaker=Breaker(failures=2, open_for=30))
+    service = make_service(dependencies=[model])
+    service.fails[b"e1"] = KeyError("amount")
+    service.take(source("e1", 0))
+    assert (log.said, model.is_open) == (["poison e1"], False)
+
+
+def test_whether_it_is_needed_may_fail_like_a_handler(make_service: Callable[..., Service], log: Log) -> None:
+    model = Dependency("model", needed_by=lambda event: bool(event.json()))
+    service = make_service(dependencies=[model])
+    service.take(source("{", 0))
+    assert log.announcements[0].attempts[0].error_type == "not-json"
