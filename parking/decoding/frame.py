@@ -61,12 +61,16 @@ def body(frame: Frame) -> int:
 
 
 def indexes(frame: Frame) -> tuple[list[int], int]:
-    """For Protobuf: the place of the message in its file, and where the message begins. Raises DoesNotFit."""
+    """For Protobuf: the place of the message in its file, and where the message begins. Raises DoesNotFit.
+
+    Older Python clients wrote these numbers unsigned (`use.deprecated.format`); an odd count tells.
+    """
     source = Bytes(frame.naming, frame.after)
-    count = source.zigzag()
+    number = source.zigzag if source.left and source.whole[source.at] % 2 == 0 else source.varint
+    count = number()
     if not 0 <= count <= MOST_INDEXES:
         raise DoesNotFit(f"its place in the schema has {count} parts")
-    found = [source.zigzag() for _ in range(count)] or [0]
+    found = [number() for _ in range(count)] or [0]
     if min(found) < 0:
         raise DoesNotFit("its place in the schema has a negative part")
     return found, 0 if frame.header else source.at

@@ -5,7 +5,9 @@ is on the wire is shown, nothing else: a field without presence whose value is z
 not know is shown under its number.
 """
 
+import base64
 import importlib
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -33,6 +35,7 @@ _OURS = frozenset(
     )
 )
 _KINDS = FieldDescriptor
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
 
 
 def parse(schema: Schema, indexes: Sequence[int]) -> type[Message]:
@@ -53,8 +56,8 @@ def parse(schema: Schema, indexes: Sequence[int]) -> type[Message]:
 
 @lru_cache(maxsize=64)
 def _file(schema: Schema) -> FileDescriptor:
-    files = [proto_text.parse(text, name) for name, text in schema.references]
-    files.append(proto_text.parse(schema.text, "the value's schema"))
+    files = [_described(text, name) for name, text in schema.references]
+    files.append(_described(schema.text, "the value's schema"))
     held = {file.name for file in files}
     imported = sorted({name for file in files for name in file.dependency if name in TEXTS} - held)
     files = [proto_text.parse(TEXTS[name], name) for name in imported] + files
@@ -69,6 +72,18 @@ def _file(schema: Schema) -> FileDescriptor:
         return pool.FindFileByName(files[-1].name)
     except (TypeError, KeyError, ValueError) as error:
         raise DoesNotFit(f"the schema is not sound: {_short(error)}") from None
+
+
+def _described(text: str, name: str) -> FileDescriptorProto:
+    """The file's descriptor: of its text, or of itself in base64, as some clients register it. Raises DoesNotFit."""
+    if not _BASE64.fullmatch(text):
+        return proto_text.parse(text, name)
+    try:
+        file = FileDescriptorProto.FromString(base64.b64decode(text, validate=True))
+    except (DecodeError, ValueError):
+        raise DoesNotFit("the schema is neither the text of a .proto file nor a descriptor in base64") from None
+    file.name = name
+    return file
 
 
 def _add_ours(pool: descriptor_pool.DescriptorPool, name: str) -> None:

@@ -45,6 +45,7 @@ def never(_: int | str) -> Schema:
         (AVRO_VALUE, (), "Avro", '{"id":9223372036854775807}'),
         (PROTO_VALUE, (), "Protobuf", '{"text":"hi"}'),
         (b"\0\0\0\0\x06\0\x08\x05", (), "Protobuf", '{"id":5}'),
+        (b"\0\0\0\0\x06\x01\x01\x0a\x02hi", (), "Protobuf", '{"text":"hi"}'),  # unsigned, as older clients
         (JSON_VALUE, (), "JSON Schema", '{"n": 1.10}'),
         (AVRO_VALUE[5:], (("__value_schema_id", b"\0\0\0\0\x05"),), "Avro", '{"id":9223372036854775807}'),
         (b"\x08\x05", (("__value_schema_id", b"\1" + UUID(GUID).bytes + b"\x04\0\0"),), "Protobuf", '{"id":5}'),
@@ -94,7 +95,8 @@ def test_the_report_says_why():
         (b"\0\0\0\0\x08\xff", "schema 8 is of a kind not known here: THRIFT"),
         (b"\0\0\0\0\x09\xff", "by schema 9: the schema is no JSON"),
         (b"\0\0\0\0\x05\xff", "by schema 5: the bytes end too early"),
-        (b"\0\0\0\0\x06\x05\xff", "by schema 6: its place in the schema has -3 parts"),
+        (b"\0\0\0\0\x06\xd0\x0f\xff", "by schema 6: its place in the schema has 1000 parts"),
+        (b"\0\0\0\0\x06\x02\x01\xff", "by schema 6: its place in the schema has a negative part"),
         (b"\0\0\0\0\x06\x02\x06\xff", "by schema 6: the value is message 3 of the schema, which has none there"),
         (b"\0\0\0\0\x07\xff", "by schema 7: byte 1 (0xff) is not UTF-8"),
         (b"\0\0\0\0\x07", "by schema 7: it does not fit from character 1 on"),

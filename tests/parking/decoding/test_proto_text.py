@@ -106,6 +106,7 @@ def test_editions():
         ("message M { " * 100 + "}" * 100, "nested deeper than 50"),
         ("message M { group G = 1 { " * 100 + "}" * 200, "nested deeper than 50"),
         ("mess\0age", "line 1 of the schema"),
+        ("QUJDRA==", "neither the text of a .proto file nor a descriptor in base64"),
         ("<html>502 Bad Gateway</html>", "a declaration was expected"),
         ('import "/* never closed', "cannot be read"),
     ],
