@@ -1,6 +1,6 @@
 """Values that Confluent's own serializers wrote (confluent-kafka 2.16.1, synthetic): in front and by GUID in a header.
 
-`schemas` are what the client registered, Protobuf as a descriptor in base64; a reference is (name, number of the schema).
+`schemas` are as the client registered them, Protobuf as a descriptor in base64; a reference is (name, its number).
 """
 
 import base64
