@@ -31,6 +31,8 @@ def fetch(*, event_state_id: int, actor: Actor) -> None:
     place = pointers.place_of(record) if event.event.to_be_fetched else None
     if place is None:
         raise Refused("This event has its key and value, or does not say where they are: there is nothing to fetch.")
+    if not pointers.is_for(event.flow.source_topic, identify(record)):
+        raise Refused(pointers.ELSEWHERE)
     found = kafka_at.read(event.event.cluster.client_settings, [place], seconds=SECONDS)[place]
     reading = pointers.joined(identify(record), record, found)
     if reading.payload_missing:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from parking.kafka_in import SETTINGS, Fetched, fetched
+from parking.kafka_in import SETTINGS, Fetched, fetched, size_of
 
+MOST_BYTES = 64 * 1024 * 1024
+TOO_MUCH = "There was too much to fetch at once."
 NEAR = 200
 """Records that are read over rather than jumped over."""
 _SETTINGS = {"enable.partition.eof": True, "queued.max.messages.kbytes": 4 * 1024}
@@ -25,20 +27,29 @@ Found = Fetched | str
 """A record, or a sentence on why there is none."""
 
 
-def read(settings: Mapping[str, Any], places: Collection[Place], *, seconds: float) -> dict[Place, Found]:
-    """What stands at each place, or why that is not known; all are looked up within that many seconds, or say so."""
+def read(
+    settings: Mapping[str, Any], places: Collection[Place], *, seconds: float, most_bytes: int = MOST_BYTES
+) -> dict[Place, Found]:
+    """What stands at each place, or why that is not known; all are looked up within that many seconds, or say so.
+
+    As soon as the records together exceed `most_bytes`, the rest is not read.
+    """
     if not places:
         return {}
     until = time.monotonic() + seconds
     found: dict[Place, Found] = {}
+    size = 0
     try:
         with closing(Consumer({**SETTINGS, **_SETTINGS, **settings}, error_cb=_quiet)) as consumer:
             for place, one in _all(consumer, places, until):
-                found[place] = one  # noqa: PERF403 - what was found stays when it ends in an error
+                found[place] = one
+                size += size_of(one.record) if isinstance(one, Fetched) else 0
+                if size > most_bytes:
+                    break
             consumer.unassign()
     except KafkaException as error:
         return {**dict.fromkeys(places, f"Kafka does not let it be read: {error.args[0].str()}."), **found}
-    return found
+    return {**dict.fromkeys(places, TOO_MUCH), **found}
 
 
 def _all(consumer: Consumer, places: Collection[Place], until: float) -> Iterator[tuple[Place, Found]]:

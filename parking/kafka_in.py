@@ -123,23 +123,32 @@ class Reader:
         at = datetime.now(UTC)
         names = {one for one in declared if not is_pattern(one)}
         found = topics.find(self._admin, names, fits=fitting(declared), timeout=5)
-        ids = self.ids(found.topics)
-        return Look(at, found.topics, ids, self._logs(found.topics.values()), found.missing, found.faults)
+        ids, faults = self._told(found.topics)
+        there = {name: topic for name, topic in found.topics.items() if name not in faults}
+        return Look(at, there, ids, self._logs(there.values()), found.missing, {**found.faults, **faults})
 
     def ids(self, names: Iterable[str]) -> dict[str, str]:
         """Topic → its id now, without those that are gone. Raises Unreachable."""
+        found, faults = self._told(names)
+        for fault in faults.values():
+            raise Unreachable(fault)
+        return found
+
+    def _told(self, names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Topic → its id now, and topic → why Kafka does not tell it; those that are gone are in neither."""
         names = list(names)
         if not names or not self._has_ids():
-            return dict.fromkeys(names, "")
-        described = self._admin.describe_topics(TopicCollection(names), request_timeout=5)
-        found = {}
-        for name, answer in described.items():
+            return dict.fromkeys(names, ""), {}
+        found, faults = {}, {}
+        for name, answer in self._admin.describe_topics(TopicCollection(names), request_timeout=5).items():
             try:
                 found[name] = str(answer.result(10).topic_id)
+            except TimeoutError:
+                faults[name] = f"Kafka does not tell about topic {name}: no answer in time"
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise Unreachable(f"Kafka does not tell about topic {name}: {error.args[0].str()}") from error
-        return found
+                    faults[name] = f"Kafka does not tell about topic {name}: {error.args[0].str()}"
+        return found, faults
 
     def assign(self, places: Mapping[tuple[str, int], int]) -> None:
         """Read exactly these partitions, each from its offset; what was fetched before is dropped."""
@@ -177,6 +186,8 @@ class Reader:
             return int(answer.result(10).offset)
         except KafkaException as error:
             raise Unreachable(f"Kafka does not tell about {topic}/{partition}: {error.args[0].str()}") from error
+        except TimeoutError as error:
+            raise Unreachable(f"Kafka does not tell about {topic}/{partition}: no answer in time") from error
 
     def poll(self, *, most: int, timeout: float) -> list[Fetched]:
         """At most `most` records: as soon as there are some, those that are here; none after `timeout` seconds.
@@ -192,7 +203,7 @@ class Reader:
             message = self._waiting.popleft()
             if self._is_record(message):
                 found.append(fetched(message))
-                took = _size(found[-1].record)
+                took = size_of(found[-1].record)
                 size, largest = size + took, max(largest, took)
             timeout = 0.0  # what says something without a record ends the wait, too
         return found
@@ -232,7 +243,7 @@ def _quiet(_error: KafkaError) -> None:
     """What the client says of its connections shows in the next look."""
 
 
-def _size(record: Record) -> int:
+def size_of(record: Record) -> int:
     """Roughly what it takes of our memory: a header of three bytes takes a hundred."""
     size = len(record.value or b"") + len(record.key or b"") + 500
     return size + sum([len(value or b"") + len(name) + 150 for name, value in record.headers])

@@ -138,6 +138,8 @@ def _add_settings(admin: Admin, found: Found, timeout: float) -> None:
         name = resource.name
         try:
             settings = answer.result(timeout + 5)
+        except TimeoutError as error:
+            raise Unreachable(f"Kafka does not tell about topic {name}: no answer in time") from error
         except KafkaException as error:
             if error.args[0].code() in _MISSING:  # deleted this moment
                 del found.topics[name]

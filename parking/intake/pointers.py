@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from parking.intake.read import Arrived
 
 ANOTHER = "What stands there now is another record."
+ELSEWHERE = "It points into a topic that is not the flow's source topic: what stands there is not for this flow to see."
 SECONDS = 5.0
 """For the pointers of one batch: intake waits no longer for a source topic."""
 
@@ -45,6 +46,13 @@ def place_of(record: Record) -> Place | None:
         return None
     partition, offset = reading.source_partition, reading.source_offset
     return None if partition is None or offset is None else Place(reading.source_topic, partition, offset)
+
+
+def is_for(source_topic: str | None, reading: Reading) -> bool:
+    """Whether a flow with this source topic may see what the record points at: whoever writes to its parking topic can
+    name any topic of the cluster, and Siding may read those of all teams.
+    """
+    return source_topic is not None and reading.source_topic == source_topic
 
 
 def joined(reading: Reading, record: Record, found: Found | None) -> Reading:

@@ -16,7 +16,7 @@ from parking.fingerprint import of_packed
 from parking.headers import pack
 from parking.hold_key import hold_key
 from parking.intake.flows import FlowFacts, Flows
-from parking.intake.pointers import joined
+from parking.intake.pointers import ELSEWHERE, is_for, joined
 from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Parked, Place, Row, Unplaced, Waiting
 from parking.kafka_at import Found
 from parking.record import Record
@@ -60,7 +60,7 @@ def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
     try:
         if arrived.fault:
             return broken(arrived, flows.first, arrived.fault, now)
-        reading = joined(identify(arrived.record), arrived.record, arrived.source)
+        reading = _followed(identify(arrived.record), arrived, flows)
         if isinstance(reading.wire, Outcome):
             return _answered(arrived, flows, reading, reading.wire, now)
         if isinstance(reading.wire, Announcement):
@@ -70,6 +70,20 @@ def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
         return broken(arrived, flows.first, str(error), now)
     except Exception as error:  # noqa: BLE001 - one record never stops the line
         return broken(arrived, flows.first, f"{type(error).__name__}: {error}", now)
+
+
+def _followed(reading: Reading, arrived: Arrived, flows: Flows) -> Reading:
+    """With what it points at, if it is a pointer into the source topic of the flow that it belongs to."""
+    if not reading.payload_missing:
+        return reading
+    flow = flows.named(reading.wire.flow) if isinstance(reading.wire, Announcement) else _ungated(flows, reading)
+    found = arrived.source if flow and is_for(flow.source_topic, reading) else ELSEWHERE
+    return joined(reading, arrived.record, found)
+
+
+def _ungated(flows: Flows, reading: Reading) -> FlowFacts | None:
+    derived = "consumer_group" in reading.derived
+    return flows.ungated(reading.consumer_group, derived=derived, source=reading.source_topic)
 
 
 def broken(arrived: Arrived, flow: FlowFacts, reason: str, now: datetime) -> Unplaced:
@@ -110,8 +124,7 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
         return _unattributed(arrived, flows, reading, HEALTHY, now)
     if reading.kind == RETRY_PENDING:
         return _unattributed(arrived, flows, reading, PENDING, now)
-    derived = "consumer_group" in reading.derived
-    flow = flows.ungated(reading.consumer_group, derived=derived, source=reading.source_topic)
+    flow = _ungated(flows, reading)
     if flow is None:
         group = reading.consumer_group or "(not named)"
         reason = f"A failure of consumer group {group}: no flow without a gate parks on {flows.topic} for that group."

@@ -31,9 +31,9 @@ def source(kafka, make_topic):
 
 
 @pytest.fixture
-def lot(db, kafka):
+def lot(db, kafka, source):
     Cluster.objects.update_or_create(name="main", defaults={"bootstrap_servers": kafka})
-    return make_lot(make_flow("orders", target="plain", replay_topic=""))
+    return make_lot(make_flow("orders", source_topic=source, target="plain", replay_topic=""))
 
 
 def point_at(lot, topic, offset):
