@@ -101,7 +101,7 @@ def next_action(
 
 def _decide(quarantine: Quarantine, decisions: stepper.Decided) -> Action:
     first = EventState.objects.unsettled(quarantine).undecided().first()
-    some = "1 poison event" if decisions.undecided == 1 else f"{decisions.undecided} poison events"
+    some = f"{decisions.undecided} {decisions.what}{'' if decisions.undecided == 1 else 's'}"
     chosen = f"?event={first.pk}" if first else ""
     return Action(f"Decide {some}", f"{reverse('key', args=[quarantine.pk])}{chosen}#decide")
 

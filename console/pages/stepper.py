@@ -23,20 +23,23 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """How many of the poison events are decided, and what was decided for all."""
+    """How many events need a decision, how many of them have none, and what was decided for all."""
 
-    poison: int
+    asked: int
     undecided: int
     actions: str
+    what: str = "poison event"
 
 
 def decided(quarantine: Quarantine) -> Decided:
-    """Counts over the unsettled events: two short queries."""
+    """Counts over the unsettled events: three short queries."""
     waiting = EventState.objects.unsettled(quarantine).order_by()
     actions = Counter(action or "" for action in waiting.values_list("decision__action", flat=True))
     undecided = waiting.undecided().count()
     actions["apply"] += actions.pop("", 0) - undecided
-    return Decided(quarantine.poison, undecided, said(actions))
+    asked = waiting.asked().count()
+    what = "poison event" if asked == quarantine.poison else "event"
+    return Decided(asked, undecided, said(actions), what)
 
 
 def said(actions: Counter[str]) -> str:
@@ -58,8 +61,8 @@ def of_key(quarantine: Quarantine, decisions: Decided, replay: Replay | None, *,
 
 
 def _deciding(decisions: Decided) -> Stage:
-    done = decisions.poison - decisions.undecided
-    return Stage("Decided", NOW, f"{done} of {decisions.poison} poison events, held: apply")
+    done = decisions.asked - decisions.undecided
+    return Stage("Decided", NOW, f"{done} of {decisions.asked} {decisions.what}s, held: apply")
 
 
 def _ahead() -> list[Stage]:

@@ -91,10 +91,10 @@ def _sign(event: EventState, step: str) -> tuple[str, str]:
 
 
 def label(event: EventState) -> str:
-    """The chip of an event's decision: `amend v2`, `skip`, `apply`, or `decide` where a poison event has none."""
+    """The chip of an event's decision: `amend v2`, `skip`, `apply`, or `decide` where one that needs it has none."""
     decision = getattr(event, "decision", None)
     if decision is None:
-        return "decide" if event.kind == EventState.Kind.POISON else "apply"
+        return "decide" if event.kind == EventState.Kind.POISON or event.event.not_original else "apply"
     return f"amend v{decision.amendment.version}" if decision.amendment else str(decision.action)
 
 

@@ -48,10 +48,13 @@ class EventStateQuerySet(models.QuerySet["EventState"]):
         """What waits in a quarantine, head first."""
         return self.filter(quarantine=quarantine, state="parked").order_by("position")
 
+    def asked(self) -> Self:
+        """What needs a decision: poison, and what would not be sent with its original bytes."""
+        return self.filter(models.Q(kind="poison") | ~models.Q(event__not_original=""))
+
     def undecided(self) -> Self:
-        """What needs a decision and has none: poison, and what would not be sent with its original bytes."""
-        asked = models.Q(kind="poison") | ~models.Q(event__not_original="")
-        return self.filter(asked, decision__isnull=True)
+        """What needs a decision and has none."""
+        return self.asked().filter(decision__isnull=True)
 
     def in_order(self, quarantine: Quarantine | int) -> Self:
         """Everything a quarantine ever had, in its order."""

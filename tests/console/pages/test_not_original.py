@@ -22,6 +22,13 @@ def test_the_event_s_page_says_so(scene, anew):
     assert WHY in page
 
 
+def test_its_key_asks_for_a_decision(scene, anew):
+    scene.decide_all()
+    page = scene.client(scene.oncall).get(f"/keys/{scene.key.pk}").content.decode()
+    assert "Decide 1 event<" in page
+    assert "2 of 3 events, held: apply" in page
+
+
 def test_apply_without_a_reason_is_refused_and_says_what_is_missing(scene, anew):
     client = scene.client(scene.oncall)
     refused = client.post(f"/events/{anew.pk}/decision", {"action": "apply", "reason": ""})
