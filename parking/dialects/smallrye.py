@@ -13,11 +13,11 @@ from parking.dialects.values import decimal, firsts, last, text
 from parking.record import Headers, Record
 
 _FAILURE, _DELAYED = "dead-letter-", "delayed-retry-"
-_SET = ("exception-class-name", "reason", "cause-class-name", "cause", "topic", "partition", "offset")
+_WHY, _WHERE = ("exception-class-name", "reason", "cause-class-name", "cause"), ("topic", "partition", "offset")
 _COUNT, _ORIGINAL_TIMESTAMP, _FIRST = (
     _DELAYED + name for name in ("count", "original-timestamp", "first-processing-timestamp")
 )
-_NOT_DESERIALIZED = "deserialization-failure-"
+_NOT_DESERIALIZED, _FAILED_TO = "deserialization-failure-", ".RecordDeserializationException"
 _CHANNEL = "dead-letter-topic-"
 _NOT_ORIGINAL = "Its producer wrote the value anew with a serializer of its own."
 
@@ -51,12 +51,13 @@ def _read(found: Found, prefix: str, timestamp_ms: int | None = None, **said: An
     newest = _newest(found.record.headers, prefix)
     value = firsts(newest).get
     classes = [text(value(f"{prefix}exception-class-name")), text(value(f"{prefix}cause-class-name"))]
-    raw_key, raw_value = _not_deserialized(found.record)
+    failed_to = (classes[0] or "").endswith(_FAILED_TO)
+    raw_key, raw_value = _raw(found.record) if failed_to else (None, None)
     return found.reading(
         origin.named(prefix).at(newest)._replace(timestamp_ms=timestamp_ms),
-        original_key=raw_key,
-        original_value=raw_value,
-        not_original="" if _raw(found.record, "value-data") is not None else _NOT_ORIGINAL,
+        original_key=None if raw_key == found.record.key else raw_key,
+        original_value=None if raw_value == found.record.value else raw_value,
+        not_original=_NOT_ORIGINAL if raw_value is None else "",
         **java.fields(classes, text(value(f"{prefix}reason")), None),
         **said,
     )
@@ -64,8 +65,7 @@ def _read(found: Found, prefix: str, timestamp_ms: int | None = None, **said: An
 
 def _newest(headers: Headers, prefix: str) -> Headers:
     """The first set: its topic stands behind its classes and texts, and before the next set's."""
-    topic, last_of_why = f"{prefix}topic", 4
-    why = frozenset(prefix + name for name in _SET[:last_of_why])
+    topic, why = f"{prefix}topic", tuple(prefix + name for name in _WHY)
     begin = next((place for place, (name, _) in enumerate(headers) if name == topic), None)
     if begin is None:
         return headers
@@ -74,21 +74,16 @@ def _newest(headers: Headers, prefix: str) -> Headers:
     return headers[:end]
 
 
-def _not_deserialized(record: Record) -> tuple[bytes | None, bytes | None]:
-    """Key and value as they came to the deserializer, where the record has others."""
-    key, value = _raw(record, "key-data"), _raw(record, "value-data")
-    return (None if key == record.key else key), (None if value == record.value else value)
-
-
-def _raw(record: Record, name: str) -> bytes | None:
-    return record.first(_NOT_DESERIALIZED + name)
+def _raw(record: Record) -> tuple[bytes | None, bytes | None]:
+    """Key and value as they came to the deserializer; None where it is not told."""
+    return record.last(f"{_NOT_DESERIALIZED}key-data"), record.last(f"{_NOT_DESERIALIZED}value-data")
 
 
 def _family(framework: str, prefix: str, *more: str) -> Family:
     return Family(
         framework,
         read if prefix == _FAILURE else read_delayed,
-        headers=(*(prefix + name for name in _SET), *more),
+        headers=(*(prefix + name for name in (*_WHY, *_WHERE)), *more),
         also=(f"{_NOT_DESERIALIZED}*",),
         signature=lambda given: f"{prefix}topic" in given,
         oldest=origin.named(prefix).last,

@@ -234,11 +234,23 @@ def test_what_could_not_be_deserialized_is_the_event():
         ("deserialization-failure-value-data", RAW),
         ("deserialization-failure-data", RAW),
     )
-    headers = (*sets.smallrye((), "a"), *raw, ("tag", b"a"))
+    failed = _replaced(
+        sets.smallrye((), "a"),
+        "dead-letter-exception-class-name",
+        b"org.apache.kafka.common.errors.RecordDeserializationException",
+    )
+    headers = (*failed, *raw, ("tag", b"a"))
     same, other = identify(record(headers, value=RAW)), identify(record(headers, value=None))
     assert (same.original_value, other.original_value) == (None, RAW)
     assert same.not_original == other.not_original == ""
     assert same.original_headers == other.original_headers == (("tag", b"a"),)
+
+
+def test_bytes_of_an_older_failure_are_not_the_event():
+    """Somebody mended the value and sent it again with all headers; it failed with another exception."""
+    older = (("deserialization-failure-value-data", RAW),)
+    reading = identify(record((*sets.smallrye((), "b"), *older), value=b"{}"))
+    assert reading.original_value is None
 
 
 def test_smallrye_writes_other_values_anew():
