@@ -24,7 +24,7 @@ from tests.chaos.kills import Killer
 
 INSIDE = (*processes.MODULE, "tests.chaos.inside")
 SENDS_BY_ITSELF = "producer"
-SECONDS_AFTER = 600.0
+SECONDS_AFTER = 1800.0
 
 
 def main() -> int:

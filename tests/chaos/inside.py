@@ -13,8 +13,10 @@ from random import Random
 import django
 from confluent_kafka import KafkaException
 
-QUIET_SECONDS = 300.0
-"""For what is under way when the load ends."""
+PATIENCE = 120.0
+"""Seconds without any progress, after the load has ended, that are too many."""
+PACE = 200
+"""Replay records a second: the demo's own pace is for people who look on."""
 QUIET_LOOKS = 2
 ROUND = 0.5
 
@@ -27,9 +29,11 @@ def main(seconds: float, seed: int) -> int:
     from console.demo.disputes import producer
     from console.demo.disputes.settings import settings as sample
     from console.demo.disputes.stories import FIRST_SEQUENCE, Sender
+    from parking.models import Flow
     from tests.chaos import load, verdict
     from tests.chaos.people import People
 
+    Flow.objects.filter(name="disputes").update(pace_per_second=PACE)
     random = Random(seed)
     sender, stop = Sender(seed=seed, first=FIRST_SEQUENCE + time.time_ns() // 1_000_000), threading.Event()
     kafka = producer.connect(settings.KAFKA_BOOTSTRAP_SERVERS)
@@ -58,16 +62,17 @@ def settle(robots: "People", at: "verdict.Place") -> list[str]:  # type: ignore[
 
     from tests.chaos import verdict
 
-    until, quiet, left = time.monotonic() + QUIET_SECONDS, 0, ["nothing was looked at"]
+    until, quiet, left = time.monotonic() + PATIENCE, 0, ["nothing was looked at"]
     while quiet < QUIET_LOOKS and time.monotonic() < until:
         robots.round()
         time.sleep(ROUND)
         try:
-            left = verdict.restless(at)
+            before, left = left, verdict.restless(at)
         except (DatabaseError, InterfaceError, OperationalError, KafkaException):
             connection.close()  # what was killed last is coming back
             continue
         quiet = 0 if left else quiet + 1
+        until = until if left == before else time.monotonic() + PATIENCE
     return left
 
 
