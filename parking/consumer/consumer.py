@@ -114,7 +114,7 @@ class KeyedConsumer:
             self._flow, dispatch, self._limits, self._process, arrived=sweeper.soon, suspects=self._suspects
         )
         subscription = Subscription(self._kafka, self._flow, partitions)
-        self._start_work(dispatch)
+        work = self._start_work(dispatch)
         log.info("flow %s: consuming %s and %s", self._flow.name, self._flow.source_topic, self._flow.replay_topic)
         try:
             while not self._stopping.is_set() and dispatch.broken is None:
@@ -123,18 +123,18 @@ class KeyedConsumer:
         finally:
             dispatch.end()
             subscription.close()
+            work.end()
             self._publisher.close()
             self._ledger.close()
             log.info("flow %s: stopped", self._flow.name)
         if dispatch.broken is not None:
             raise dispatch.broken
 
-    def _start_work(self, dispatch: Dispatch) -> None:
+    def _start_work(self, dispatch: Dispatch) -> Coroutines | Workers:
         name = f"siding {self._flow.name}"
         if is_async(self._handler):
-            Coroutines(dispatch, name)
-        else:
-            Workers(dispatch, self._limits.overall, name)
+            return Coroutines(dispatch, name)
+        return Workers(dispatch, self._limits.overall, name)
 
     def _turn(self, subscription: Subscription, partitions: Partitions, dispatch: Dispatch) -> None:
         partitions.put(subscription.read(TURN))

@@ -27,6 +27,11 @@ class Coroutines:
         dispatch.changed = self._changed
         threading.Thread(target=self._loop.run_forever, name=name, daemon=True).start()
 
+    def end(self) -> None:
+        """End the thread; what still runs there is abandoned."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._blocking.shutdown(wait=False, cancel_futures=True)
+
     def _changed(self) -> None:
         self._loop.call_soon_threadsafe(self._start)
 

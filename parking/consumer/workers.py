@@ -15,6 +15,9 @@ class Workers:
         for n in range(number):
             threading.Thread(target=self._run, name=f"{name} {n + 1}", daemon=True).start()
 
+    def end(self) -> None:
+        """The threads end with the dispatch; one whose handler does not return is abandoned."""
+
     def _run(self) -> None:
         while (ticket := self._dispatch.next()) is not None:
             try:

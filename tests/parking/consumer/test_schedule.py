@@ -82,6 +82,16 @@ def test_who_waits_keeps_its_place_and_holds_up_only_its_own_line() -> None:
     assert tasks(started(made, 5.0)) == ["s0#0"]
 
 
+def test_nothing_of_its_key_overtakes_who_waits() -> None:
+    made = schedule(P)
+    fill(made, P, "aab")
+    waiting = made.take(0)
+    assert waiting is not None
+    made.later(waiting, 5.0)
+    assert tasks(started(made, 1.0)) == ["s0#2"]
+    assert tasks(started(made, 5.0)) == ["s0#0"]
+
+
 def test_only_the_finished_beginning_is_committed() -> None:
     made = schedule(P)
     fill(made, P, "abc", first=7)
