@@ -170,6 +170,20 @@ def test_one_at_a_time_is_one_at_a_time(loop: Loop, run: Callable[..., KeyedCons
     assert work.most == 1
 
 
+def test_where_the_promise_is_independent_one_key_goes_side_by_side(
+    loop: Loop, flow: Flow, run: Callable[..., KeyedConsumer]
+) -> None:
+    object.__setattr__(flow, "promise", "independent")
+    work = Work(lambda event: 0.1)
+    for n in range(40):
+        loop.producer.produce(loop.flow.source_topic, b"{}", b"k", 0, headers=[("event-id", f"e{n}")])
+    assert loop.producer.flush(30) == 0
+    run(work, limits=Limits(per_partition=8, overall=8))
+    wait_until(lambda: len(loop.effects) == 40)
+    assert (work.most, work.twice) == (8, [])
+    assert set(work.begun) == {b"e%d" % n for n in range(40)}, "the hold key is the event id"
+
+
 def test_coroutines_run_side_by_side_on_one_thread(loop: Loop, run: Callable[..., KeyedConsumer]) -> None:
     work = Work()
     threads = set()

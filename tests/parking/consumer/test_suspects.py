@@ -1,7 +1,8 @@
 """An event that ends its process is an attempt, too: after an unclean end the first ones are recorded before a try."""
 
 import signal
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -131,11 +132,8 @@ def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
     assert [Suspects("f", ledger, 2).begin(event) for _ in range(4)] == [0, 1, 2, 2]
 
 
-@pytest.mark.kafka
-@pytest.mark.slow
-def test_a_service_that_an_event_kills_again_and_again_gets_over_it(
-    kafka: str, make_topic: Callable[..., str], tmp_path: Path
-) -> None:
+@pytest.fixture
+def loop(kafka: str, make_topic: Callable[..., str], tmp_path: Path) -> Iterator[Loop]:
     source_topic = make_topic("kit-source", partitions=PARTITIONS)
     flow = Flow(
         name="disputes",
@@ -145,15 +143,38 @@ def test_a_service_that_an_event_kills_again_and_again_gets_over_it(
         consumer_group=f"group-of-{source_topic}",
     )
     loop = Loop(kafka, flow, tmp_path)
-    try:
-        loop.send("e1", "deadly2", "e3")
-        loop.send("x1", "x2", key=b"other")
-        one = {"group.instance.id": "one"}
-        ended = [loop.start(kafka=one).wait(60) for _ in range(4)]
-        assert ended == [-signal.SIGKILL] * 4
-        loop.start(kafka=one)
-        loop.hear_all("poison deadly2", "held e3")
-        wait_until(lambda: sorted(loop.values) == ["e1", "x1", "x2"])
-        assert {attempt.error_type for attempt in loop.announcements[0].attempts} == {"process-ended"}
-    finally:
-        loop.close()
+    yield loop
+    loop.close()
+
+
+def owners(loop: Loop) -> int:
+    with sqlite3.connect(loop.folder / "service.db", timeout=30) as connection:
+        count = connection.execute("SELECT count(*) FROM siding_owner").fetchone()[0]
+    connection.close()
+    return int(count)
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_service_that_an_event_kills_again_and_again_gets_over_it(loop: Loop) -> None:
+    loop.send("e1", "deadly2", "e3")
+    loop.send("x1", "x2", key=b"other")
+    one = {"group.instance.id": "one"}  # so that what was killed has its partitions back at once
+    ended = [loop.start(kafka=one).wait(60) for _ in range(4)]
+    assert ended == [-signal.SIGKILL] * 4
+    loop.start(kafka=one)
+    loop.hear_all("poison deadly2", "held e3")
+    wait_until(lambda: sorted(loop.values) == ["e1", "x1", "x2"])
+    assert {attempt.error_type for attempt in loop.announcements[0].attempts} == {"process-ended"}
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_service_that_is_told_to_stop_gives_its_partitions_back(loop: Loop) -> None:
+    process = loop.start()
+    loop.send("e1")
+    wait_until(lambda: loop.values == ["e1"])
+    assert owners(loop) == 1
+    process.terminate()
+    assert process.wait(20) == 0
+    assert owners(loop) == 0
