@@ -42,7 +42,7 @@ def test_who_tries_and_never_says_how_it_went_blocks_nobody_for_long() -> None:
 @pytest.mark.parametrize("wrong", [{"failures": 0}, {"open_for": 0}])
 def test_a_breaker_needs_a_threshold_and_a_time(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1 failure"):
-        Breaker(**wrong)  # type: ignore[arg-type]
+        Breaker(**wrong)
 
 
 @pytest.mark.parametrize(
