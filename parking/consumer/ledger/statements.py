@@ -98,6 +98,7 @@ PURGE_FATES = (
     "AND NOT EXISTS (SELECT 1 FROM siding_fate AS derived WHERE derived.flow = :flow "
     "AND derived.base_digest = siding_fate.id_digest)"
 )
+PURGE_BEGUN = "DELETE FROM siding_begun WHERE flow = :flow AND at < :before"
 PURGE_HOLDS = (
     "DELETE FROM siding_hold WHERE flow = :flow AND NOT quarantined AND floor < :before AND released < :before "
     "AND next_position < :before "

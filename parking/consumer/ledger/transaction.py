@@ -126,7 +126,9 @@ class Transaction:
         return gone, last
 
     def purge_holds(self, *, before: int) -> int:
-        """Forget the keys that are not quarantined and whose tokens and positions are older than that time."""
+        """Forget the keys that are not quarantined and whose tokens and positions are older than that time, and tries
+        that were begun before it; how many keys."""
+        self.execute(statements.PURGE_BEGUN, {"flow": self._flow, "before": before})
         _, gone = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
         return gone
 

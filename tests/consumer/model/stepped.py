@@ -63,8 +63,8 @@ class Pair:
         self._monitor = monitor
 
     def run(self, work: Sequence[Callable[[], object]], order: Sequence[int]) -> list[int]:
-        """Run both to their ends, by `order` as far as it goes (which of the two acts next), then the first before the
-        second. Returns for each choice how many could have acted. Raises what the work raised."""
+        """Run both to their ends, by `order` as far as it goes: 0 lets the one that acted go on, 1 the other one.
+        Returns for each choice how many there were. Raises what the work raised."""
         turns = [Turn(), Turn()]
         errors: list[BaseException] = []
         threads = [
@@ -75,10 +75,13 @@ class Pair:
         for turn in turns:
             self._settle(turn)
         choices: list[int] = []
+        acted = turns[0]
         while ready := [turn for turn in turns if not turn.over and not turn.waits]:
+            ready.sort(key=lambda turn: turn is not acted)
             pick = order[len(choices)] if len(choices) < len(order) else 0
             choices.append(len(ready))
-            self._act(ready[pick])
+            acted = ready[pick]
+            self._act(acted)
             for turn in turns:
                 if turn.waits:
                     self._settle(turn)
@@ -119,13 +122,16 @@ class Pair:
         return list(row[0]) if row else []
 
 
-def orders(run: Callable[[Sequence[int]], list[int]]) -> Iterator[list[int]]:
-    """Every order there is: `run(order)` runs one and tells how many choices there were at each point."""
+def orders(run: Callable[[Sequence[int]], list[int]], *, switches: int) -> Iterator[list[int]]:
+    """Every order in which one is left for the other, although it could go on, at most so many times.
+
+    `run(order)` runs one and tells how many choices there were at each point.
+    """
     todo: list[list[int]] = [[]]
     while todo:
         order = todo.pop()
         choices = run(order)
         whole = order + [0] * (len(choices) - len(order))
         yield whole
-        for place in range(len(order), len(choices)):
+        for place in range(len(order), len(choices)) if sum(whole) < switches else ():
             todo += [[*whole[:place], other] for other in range(1, choices[place])]

@@ -99,6 +99,17 @@ def test_what_is_still_to_be_published_keeps_its_key(service: Service, log: Log)
     assert keys(service.ledger) == [b"k"]
 
 
+def test_tries_that_were_begun_long_ago_are_forgotten(service: Service) -> None:
+    begun = "INSERT INTO siding_begun (flow, id_digest, token, begun, at) VALUES (:flow, :digest, 0, 1, :at)"
+    with service.ledger.transaction(FLOW.name) as transaction:
+        for at in (NOW - 1, NOW):
+            transaction.execute(begun, {"flow": FLOW.name, "digest": b"%d" % at, "at": at})
+    forget(FLOW.name, service.ledger, before=NOW)
+    with service.ledger.transaction(FLOW.name) as transaction:
+        rows, _ = transaction.execute("SELECT at FROM siding_begun", {})
+    assert [row[0] for row in rows] == [NOW]
+
+
 def test_other_flows_keep_theirs(make_service: Callable[..., Service]) -> None:
     other = make_service(Flow(name="other", source_topic="s", parking_topic="p", replay_topic="r", consumer_group="g"))
     other.take(source("e1", 0))
