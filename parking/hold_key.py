@@ -1,5 +1,7 @@
 """What is held: the hold key of an event, the same in kit and console (DESIGN section 1)."""
 
+from functools import lru_cache
+
 from parking.json_member import json_member
 
 INDEPENDENT = "independent"
@@ -17,7 +19,7 @@ def hold_key(key: bytes | None, event_id: str, *, rule: str = RAW, promise: str 
     `independent`. Every event without a key, and every event of an independent flow, is held alone: by its id.
     Never raises for what a key may contain; raises ValueError for an unknown rule or promise.
     """
-    check(rule=rule, promise=promise)
+    _check(rule, promise)
     if key is None or promise == INDEPENDENT:
         return event_id.encode("utf-8", "surrogatepass")
     if rule == PREFIX:
@@ -34,3 +36,8 @@ def check(*, rule: str, promise: str) -> None:
         raise ValueError(f"key rule: expected raw, prefix or json:<path> such as json:account.id, arrived {rule!r}")
     if promise not in (KEYED, INDEPENDENT):
         raise ValueError(f"ordering promise: expected keyed or independent, arrived {promise!r}")
+
+
+@lru_cache(maxsize=64)
+def _check(rule: str, promise: str) -> None:
+    check(rule=rule, promise=promise)

@@ -27,7 +27,7 @@ from parking.trouble import Troubles, of_database
 log = structlog.get_logger("intake")
 
 LOOK_EVERY = 3.0
-SWITCH = 0.0005
+SWITCH = 0.001
 """Seconds after which Python's threads take turns: an answer of the database does not wait for what is read ahead."""
 SELDOM = 100_000, 20, 20
 """Objects after which Python looks for circles: a batch leaves none, and to look took a third of intake's time."""

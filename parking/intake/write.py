@@ -17,6 +17,8 @@ from parking.intake.touched import Event, Stop, Touched
 from parking.models import Flow
 
 INTAKE = system("intake")
+NONE_WRONG = Jsonb([], dumps=lambda _nothing: b"[]")
+"""No validation errors, as most attempts have."""
 
 SQL_RENUMBER = """
 UPDATE parking_eventstate e SET position = numbered.position
@@ -158,7 +160,8 @@ def _attempt(event: int, token: int, number: int, attempt: Attempt, evidence: di
     ]
     return (
         event, token, number, _time(attempt.at), storable.text(attempt.error_type, 1000),
-        storable.text(attempt.message, 20_000), storable.text(attempt.stacktrace, 200_000), Jsonb(errors),
+        storable.text(attempt.message, 20_000), storable.text(attempt.stacktrace, 200_000),
+        Jsonb(errors) if errors else NONE_WRONG,
         attempt.retryable, None if evidence is None else Jsonb(evidence),
     )  # fmt: skip
 
