@@ -1,4 +1,4 @@
-"""The moves of a quarantine that replays cause; intake alone releases (parking.intake.fold)."""
+"""The moves of a quarantine that replays cause; intake alone releases (parking.intake.stops)."""
 
 from parking import states
 from parking.errors import Conflict

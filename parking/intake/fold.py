@@ -8,10 +8,10 @@ each record, so that the result does not depend on how records fall into batches
 from collections.abc import Iterable
 from datetime import datetime
 
-from parking import storable
+from parking.intake import stops
 from parking.intake.rows import Answered, Failure, Parked, Row, Unplaced, Waiting
 from parking.intake.touched import Alert, Event, Key, Note, Stop, Touched
-from parking.states import EVENT, QUARANTINE, allowed
+from parking.states import EVENT, allowed
 
 FACTS = ("applied", "skipped")
 FORGED = "The consumer refused a replay record with a missing or wrong signature: somebody else writes to the topic."
@@ -49,12 +49,12 @@ def _park(touched: Touched, row: Parked, now: datetime) -> int:
             _poisoned(event)
         if not row.flow.gated:
             _failed_after_all(touched, event, row)
-    _release(touched, key, now)
+    stops.release(touched, key, now)
     return event.id
 
 
 def _new_event(touched: Touched, key: Key, row: Parked) -> Event:
-    stop = key.quarantine or _open(touched, key, row)
+    stop = key.quarantine or stops.open_for(touched, key, row)
     event = Event(
         id=touched.event_ids.next(),
         ident=row.event,
@@ -66,10 +66,10 @@ def _new_event(touched: Touched, key: Key, row: Parked) -> Event:
         new=True,
     )
     touched.events[row.event] = event
-    position = _by_offset_or_arrival(stop, row) if row.position is None else row.position
-    _add(stop, event, position, row.columns.parked_at)
-    if row.kind == "poison" and not stop.first_error:
-        stop.first_error = _first_error(row)
+    position = stops.place_of(stop, row) if row.position is None else row.position
+    stops.add(stop, event, position, row.columns.parked_at)
+    if row.kind == "poison":
+        stops.failed(stop, row)
     _tried(touched, event, row.failures, token=row.token, group=_group(touched, row))
     _count(touched, row.flow.id, row.kind)
     return event
@@ -148,7 +148,7 @@ def _answer(touched: Touched, row: Answered, now: datetime) -> int | None:
             else:
                 touched.earlier.setdefault(ident, []).append(row)
     if key is not None:
-        _release(touched, key, now)
+        stops.release(touched, key, now)
     return event.id if event else None
 
 
@@ -173,7 +173,7 @@ def _apply(touched: Touched, event: Event, row: Answered, now: datetime) -> None
 def _settle(touched: Touched, event: Event, row: Answered, now: datetime) -> None:
     if not allowed(EVENT, event.state, row.outcome):
         return
-    _uncount(event)
+    stops.uncount(event)
     event.state = row.outcome
     event.fate_token = row.fate_token or 0
     event.fate_fingerprint = row.fingerprint
@@ -182,7 +182,7 @@ def _settle(touched: Touched, event: Event, row: Answered, now: datetime) -> Non
     if event.stop is not None:
         event.stop.settled += 1
         event.stop.look_again = event.stop.changed = True
-        _release(touched, event.stop.key, now)
+        stops.release(touched, event.stop.key, now)
 
 
 def _return(touched: Touched, event: Event, row: Answered) -> None:
@@ -216,120 +216,18 @@ def _back(
     event.changed = True
     released = stop
     if stop.state == "released":
-        stop = stop.key.quarantine or _open_again(touched, stop)
-    _add(stop, event, _place_in(stop, released, event, gated), stop.last_at)
+        stop = stop.key.quarantine or stops.open_again(touched, stop)
+    stops.add(stop, event, stops.place_again(stop, released, event, gated), stop.last_at)
     stop.look_again = True
     touched.notes.append(Note("returned", event.ident.flow, stop.id, event.id, reason, detail))
     touched.alerts.add(Alert("back-to-parked", event.ident.flow, str(stop.id), reason))
 
 
-def _place_in(stop: Stop, before: Stop, event: Event, gated: bool) -> int:
-    """Its first position where that means the same in this quarantine: of the ledger, or an offset of one partition."""
-    same_order = stop.ordered_partition is not None and stop.ordered_partition == before.ordered_partition
-    if event.position is not None and (gated or stop is before or same_order):
-        return event.position
-    if stop.ordered_partition is not None:
-        _order_by_arrival(stop)
-    return stop.last_position + 1
-
-
-# Quarantines
-
-
-def _open(touched: Touched, key: Key, row: Parked) -> Stop:
-    at = row.columns.parked_at
-    stop = Stop(touched.stop_ids.next(), key, "open", opened_at=at, last_at=at, new=True)
-    if row.position is None:
-        stop.ordered_partition = _partition(row)
-    touched.stops.append(stop)
-    key.quarantine = stop
-    return stop
-
-
-def _open_again(touched: Touched, released: Stop) -> Stop:
-    stop = Stop(touched.stop_ids.next(), released.key, "open", opened_at=released.last_at, last_at=released.last_at)
-    stop.new, stop.first_error = True, released.first_error
-    stop.ordered_partition = released.ordered_partition
-    touched.stops.append(stop)
-    released.key.quarantine = stop
-    return stop
-
-
-def _add(stop: Stop, event: Event, position: int, at: datetime) -> None:
-    """Put an unsettled event into its place."""
-    event.stop, event.position = stop, position
-    if stop.depth == 0:
-        stop.oldest_at = at
-    elif position < stop.last_position:
-        stop.look_again = True
-    stop.last_position = max(stop.last_position, position)
-    stop.last_at = max(stop.last_at, at)
-    if event.kind == "poison":
-        stop.poison += 1
-    else:
-        stop.held += 1
-    stop.changed = True
-    if event.new:
-        stop.arrivals.append(event)
-
-
-def _uncount(event: Event) -> None:
-    if event.stop is not None and event.kind == "poison":
-        event.stop.poison -= 1
-    elif event.stop is not None:
-        event.stop.held -= 1
-
-
-def _by_offset_or_arrival(stop: Stop, row: Parked) -> int:
-    """Without a ledger: the source offset while all come from one source partition, else the order of parking."""
-    offset = row.columns.source_offset
-    if stop.ordered_partition is not None and offset is not None and _partition(row) == stop.ordered_partition:
-        return offset
-    if stop.ordered_partition is not None:
-        _order_by_arrival(stop)
-    return stop.last_position + 1
-
-
-def _partition(row: Parked) -> int | None:
-    """The partition of the flow's source topic whose offsets may order the key; None where the record names none."""
-    columns = row.columns
-    ordered = columns.source_topic == row.flow.source_topic and columns.source_offset is not None
-    return columns.source_partition if ordered else None
-
-
-def _order_by_arrival(stop: Stop) -> None:
-    """Number everything anew, beyond the old numbers: `write` does it for what is stored already."""
-    stored = stop.depth + stop.settled - len(stop.arrivals)
-    stop.renumber_from = stop.last_position + 1
-    for place, event in enumerate(stop.arrivals):
-        event.position = stop.renumber_from + stored + place
-    stop.last_position += stored + len(stop.arrivals)
-    stop.ordered_partition = None
-    stop.changed = True
-
-
-def _release(touched: Touched, key: Key, now: datetime) -> None:
-    stop = key.quarantine
-    if stop is None or stop.depth or key.released_position <= stop.last_position:
-        return
-    if not allowed(QUARANTINE, stop.state, "released"):
-        return
-    stop.state, stop.released_at, stop.changed = "released", now, True
-    stop.oldest_at, stop.look_again = None, False
-    key.quarantine = None
-    touched.notes.append(
-        Note("released", key.ident.flow, stop.id, reason="The consumer released the key.",
-             detail={"released_position": key.released_position, "settled": stop.settled})
-    )  # fmt: skip
+# Counts
 
 
 def _group(touched: Touched, row: Parked) -> int | None:
     return touched.groups.get((row.flow.id, row.group.digest)) if row.group else None
-
-
-def _first_error(row: Parked) -> str:
-    kind, message = row.columns.error_type, row.columns.error_message
-    return storable.text(f"{kind}: {message}" if message else kind, 500)
 
 
 def _count(touched: Touched, flow: int, kind: str) -> None:
