@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from parking import wire
+from parking.consumer import messages
 from parking.consumer.conformance import contract
 from parking.consumer.conformance.contract import Applied
 from parking.fingerprint import fingerprint
@@ -135,8 +136,8 @@ class Line:
         self._producer.flush(self.seconds)
         if not done:
             raise KafkaException(f"{topic}: not delivered: {failed}")
-        message = done[0]
-        return Record(topic, place, message.offset() or 0, message.timestamp()[1], key, value, headers)
+        at = done[0]  # a report of delivery has no headers
+        return Record(topic, place, at.offset() or 0, at.timestamp()[1], key, value, headers)
 
     # reading
 
@@ -207,7 +208,7 @@ class Line:
             message = consumer.poll(0.2)
             if message is not None and not message.error():
                 with self._news:
-                    self._note(_record(message))
+                    self._note(messages.record(message))
                     self._news.notify_all()
         consumer.close()
 
@@ -271,9 +272,3 @@ def _end(consumer: Consumer, place: TopicPartition) -> int:
         except KafkaException:
             time.sleep(0.1)
     raise Violation(f"{place.topic}/{place.partition}: Kafka does not say where the log ends")
-
-
-def _record(message: Message) -> Record:
-    headers = cast("Headers", tuple(message.headers() or ()))
-    place = (message.topic() or "", message.partition() or 0, message.offset() or 0)
-    return Record(*place, message.timestamp()[1], message.key(), message.value(), headers)
