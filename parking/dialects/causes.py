@@ -22,7 +22,7 @@ _NET_FRAME = re.compile(r"^   at \S", re.MULTILINE)
 
 _JS_FRAME = re.compile(r"^    +at \S", re.MULTILINE)
 _JS_FIRST = re.compile(r"(?:Uncaught )?([A-Za-z_$][\w$.]*)(?: \[\w+\])?(?::|\r?\n|$)")
-_JS_CAUSE = re.compile(r"^\s*(?:\[cause\]|[Cc]aused by): ([A-Za-z_$][\w$.]*)(?: \[\w+\])?(?::|\s|$)", re.MULTILINE)
+_JS_CAUSE = re.compile(r"^[^\S\n]*(?:\[cause\]|[Cc]aused by): ([A-Za-z_$][\w$.]*)(?: \[\w+\])?(?::|\s|$)", re.MULTILINE)
 
 _PY_TRACE = "Traceback (most recent call last):"
 _PY_CAUSED = "The above exception was the direct cause of the following exception:"
@@ -30,7 +30,7 @@ _PY_MEANWHILE = "During handling of the above exception, another exception occur
 _PY_LAST = re.compile(r"^(?:  [|] )?([A-Za-z_]\w*(?:\.\w+)*)(?::|\r?$)", re.MULTILINE)
 
 _GO_TRACE = re.compile(r"^goroutine \d+ \[", re.MULTILINE)
-_GO_PANIC = re.compile(r"^\s*panic: (?:(runtime error): |\((\*?[\w./]+)\) )?", re.MULTILINE)
+_GO_PANIC = re.compile(r"^[^\S\n]*panic: (?:(runtime error): |\((\*?[\w./]+)\) )?", re.MULTILINE)
 
 
 def fields(named: Sequence[str | None], message: str | None, stacktrace: str | None = None) -> dict[str, Any]:

@@ -102,7 +102,17 @@ def test_no_text_raises(stacktrace):
 
 
 @pytest.mark.parametrize(
-    "line", ["a" * 300_000, "   at " + ") in " * 60_000, " ---> " * 60_000, "a." * 150_000, "Caused by: " * 30_000]
+    "line",
+    [
+        "a" * 300_000,
+        "   at " + ") in " * 60_000,
+        " ---> " * 60_000,
+        "a." * 150_000,
+        "Caused by: " * 30_000,
+        "    at x\n" + "\n" * 40_000,
+        "panic: x" + "\n" * 40_000 + "goroutine 1 [",
+    ],
+    ids=["word", "at", "arrows", "dots", "causes", "blank-lines-of-javascript", "blank-lines-of-go"],
 )
 def test_no_text_takes_long(line, within):
     with within(1.0):
