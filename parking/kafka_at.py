@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from parking.kafka_in import SETTINGS, Fetched, fetched, size_of
+from parking.topic_pattern import is_name
 
 MOST_BYTES = 64 * 1024 * 1024
 TOO_MUCH = "There was too much to fetch at once."
@@ -63,7 +64,9 @@ def _all(consumer: Consumer, places: Collection[Place], until: float) -> Iterato
 
 
 def _partitions(consumer: Consumer, topic: str, until: float) -> Collection[int]:
-    """Asked before: the client itself waits for half a minute for a partition to appear."""
+    """Asked before: the client itself waits for half a minute for a partition to appear. Records name any text."""
+    if not is_name(topic):
+        return ()
     found = consumer.list_topics(topic, timeout=max(0.01, until - time.monotonic())).topics.get(topic)
     return found.partitions.keys() if found is not None and found.error is None else ()
 

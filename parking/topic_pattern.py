@@ -31,12 +31,17 @@ def fitting(declared: Iterable[str]) -> Callable[[str], bool]:
     return lambda topic: any(fits(pattern, topic) for pattern in patterns)
 
 
+def is_name(topic: str) -> bool:
+    """Whether Kafka may have a topic of that name: its clients take no other text (a NUL is an error of the caller)."""
+    return len(topic) <= LONGEST and topic not in (".", "..") and topic.isascii() and bool(_NAME.fullmatch(topic))
+
+
 def check(declared: object) -> None:
     """Raise ValueError, with what was expected, for what is neither a name that Kafka takes nor a pattern."""
     if not isinstance(declared, str) or not 0 < len(declared) <= LONGEST:
         raise ValueError(f"a topic's name, or a pattern, of at most {LONGEST} characters was expected")
     if not is_pattern(declared):
-        if declared in (".", "..") or not _NAME.fullmatch(declared):
+        if not is_name(declared):
             raise ValueError(f"{declared!r}: letters, digits, '.', '_' and '-' were expected; a pattern begins with ^")
         return
     try:

@@ -59,6 +59,14 @@ def test_what_is_not_there_says_why_and_the_others_come(kafka, topic):
     assert isinstance(found[there], Fetched)
 
 
+@pytest.mark.parametrize("topic", ["or\0ders", "", "\ud800", "o" * 250, ".."])
+def test_what_cannot_be_a_topic_is_asked_of_nobody(topic):
+    """A record names its source as it likes, and a NUL would end the process that asks for it."""
+    place = Place(topic, 0, 1)
+    found = kafka_at.read({"bootstrap.servers": "127.0.0.1:1"}, [place], seconds=1.0)
+    assert "no partition 0" in str(found[place])
+
+
 def test_a_cluster_that_does_not_answer_keeps_nobody_waiting_longer():
     place, began = Place("orders", 0, 1), time.monotonic()
     found = kafka_at.read({"bootstrap.servers": "127.0.0.1:1"}, [place], seconds=1.0)
