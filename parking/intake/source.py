@@ -63,6 +63,7 @@ class Source:
         self._background = ThreadPoolExecutor(max_workers=1)
         self._looking: Future[Look] | None = None
         self._beyond_end: set[Name] = set()
+        self._silent: set[Name] = set()
         self._ahead = Ahead(self._fetch)
         self._marks: dict[Name, list[Mark]] = {}
         self._troubled: set[str] = set()
@@ -203,13 +204,17 @@ class Source:
         gone = stale | given_back
         changed = bool(gone)
         ownership.give(self.owned.pop(name).position_id for name in gone)
-        for name, life in wanted.items():
-            if len(self.owned) >= share:
-                break
-            if name not in self.owned and name not in given_back:
-                changed |= self._own(name, life)
-        if changed:
-            self._assign()
+        try:
+            for name, life in sorted(wanted.items(), key=lambda one: one[0] in self._silent):
+                if len(self.owned) >= share:
+                    break
+                if name not in self.owned and name not in given_back:
+                    self._silent.add(name)  # until it answers it comes last, and keeps the others from nobody
+                    changed |= self._own(name, life)
+                    self._silent.discard(name)
+        finally:
+            if changed:
+                self._assign()
 
     def _own(self, name: Name, life: TopicIncarnation) -> bool:
         low, high = self._reader.log(*name)

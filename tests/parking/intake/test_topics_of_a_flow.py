@@ -1,13 +1,18 @@
 """The parking topics of a flow: several, shared by many flows, and by pattern. On Apache Kafka."""
 
+import time
 import uuid
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from parking.intake.flows import by_topic, facts, who
-from parking.models import EventState, Flow, Incident
+from parking.intake.source import Source
+from parking.kafka_in import Reader
+from parking.models import Cluster, EventState, Flow, Incident
+from parking.trouble import Troubles
 from tests.waiting import wait_until
 
 from .conftest import make_flow
@@ -121,3 +126,30 @@ class TestWho:
         assert flows.ungated(None, source="refunds") is None
         assert flows.ungated(None) is None
         assert flows.ungated("unknown", source="orders") is None
+
+
+def arranged(source: Source) -> bool:
+    source.arrange()
+    return bool(source.owned)
+
+
+def test_a_topic_that_does_not_answer_keeps_no_other_unread(make_topic, kafka, transactional_db):
+    """It was there when intake looked, and is not when its log is asked for: the others are read all the same."""
+    names = [make_topic("parking") for _ in range(3)]
+    flows = [facts(plain(f"f{number}", name)) for number, name in enumerate(names)]
+    Cluster.objects.update(bootstrap_servers=kafka)
+    source = Source(Cluster.objects.get(), Troubles())
+    source.declared = flows
+    *there, last = Reader({"bootstrap.servers": kafka}).look(names).topics
+    for topic in there:
+        produce(kafka, topic, [])
+    source.look()
+    time.sleep(2.0)
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.delete_topics([last])[last].result(30)
+    try:
+        wait_until(lambda: arranged(source))
+        source.look()
+        wait_until(lambda: arranged(source) and source.step(0.2) == 0 and EventState.objects.count() == len(there))
+    finally:
+        source.close()
