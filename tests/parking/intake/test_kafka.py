@@ -285,6 +285,25 @@ def test_a_database_that_takes_longer_than_the_poll_interval_costs_no_partition(
     assert not Incident.objects.exists()
 
 
+def test_what_was_read_ahead_is_not_stored_before_what_could_not_be(flow, intake):
+    lot, total = lot_of(flow), 9000
+    for first in range(0, total, 1000):
+        send(flow, *(lot.poison(f"e{n}", n, key=b"%d" % (n % 50)) for n in range(first, first + 1000)))
+    until(EventState.objects.exists, intake)
+    before = EventState.objects.count()
+    time.sleep(1)  # the client has all of them now, so there is a batch ahead of the one that fails
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE parking_rollup RENAME TO away")
+        assert intake.turn() == 0
+        assert EventState.objects.count() == before < total
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE away RENAME TO parking_rollup")
+    until(lambda: IntakePosition.objects.get().next_offset == total, intake, seconds=60)
+    assert EventState.objects.count() == total
+
+
 def test_two_that_believe_they_own_a_partition_store_it_once(flow, intake, monkeypatch):
     monkeypatch.setattr(ownership, "take", lambda position: True)
     monkeypatch.setattr(ownership, "share", lambda partitions: partitions)
