@@ -108,9 +108,17 @@ def _detail(row: Outcome) -> str:
 
 def _first(replay: Replay, step: Step, answers: Sequence[Answer]) -> Verdict | None:
     """The verdict of the first answer that is about the step. A fact goes before everything else: it is final."""
+    event = step.event_state
+    known = (event.state, bytes(event.fate_fingerprint or b"")) if event.state in FACTS else None
     facts_first = sorted(answers, key=lambda answer: (answer.outcome not in FACTS, answer.id))
     verdicts = (
-        judge(action=step.action, fingerprint=bytes(step.fingerprint), token=replay.token or 0, answer=answer)
+        judge(
+            action=step.action,
+            fingerprint=bytes(step.fingerprint),
+            token=replay.token or 0,
+            answer=answer,
+            known=known,
+        )
         for answer in facts_first
     )
     return next((verdict for verdict in verdicts if verdict), None)

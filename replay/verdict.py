@@ -29,16 +29,20 @@ class Verdict:
     outcome_id: int
 
 
-def judge(*, action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdict | None:
+Fact = tuple[str, bytes | None]
+"""A settled event as the console has it: its state and the fingerprint of what was applied or skipped."""
+
+
+def judge(*, action: str, fingerprint: bytes, token: int, answer: Answer, known: Fact | None = None) -> Verdict | None:
     """The verdict for a sent step; None = not about it. `action`: apply, amend, skip or hold; `token`: the replay's.
 
     A fact counts whoever caused it: as planned by our own token, as planned by another one (`duplicate`), or not what
-    was planned (`conflict`); to a hold record any fact is a `duplicate`. Everything else counts only if it answers our
-    own token.
+    was planned (`conflict`); to a hold record a fact is a `duplicate`, unless the console has `known` another one: a
+    restored ledger may have obeyed what it had fenced before. Everything else counts only if it answers our own token.
     """
     if answer.outcome in FACTS:
         if action == "hold":
-            return Verdict("duplicate", f"was {answer.outcome} before ({_by(answer)})", answer.id)
+            return _known(answer, known)
         return _fact(action, fingerprint, token, answer)
     if answer.token != token:
         return None
@@ -59,6 +63,15 @@ def _fact(action: str, fingerprint: bytes, token: int, answer: Answer) -> Verdic
     if answer.fate_token == token:
         return Verdict(planned, "", answer.id)
     return Verdict("duplicate", f"was {answer.outcome} before ({by})", answer.id)
+
+
+def _known(answer: Answer, known: Fact | None) -> Verdict:
+    if known is not None and known != (answer.outcome, answer.fingerprint):
+        other = f"{known[0]} with other content" if known[0] == answer.outcome else known[0]
+        return Verdict(
+            "conflict", f"here it is {other}, the consumer has it {answer.outcome} ({_by(answer)})", answer.id
+        )
+    return Verdict("duplicate", f"was {answer.outcome} before ({_by(answer)})", answer.id)
 
 
 def _by(answer: Answer) -> str:

@@ -100,6 +100,26 @@ def test_what_the_ledger_knows_it_answers_with_the_fact(line: Line) -> None:
     assert line.event("e2").state == "applied"
 
 
+def test_another_fact_than_ours_is_a_conflict(line: Line) -> None:
+    """The restored ledger had forgotten its floor, and an old record applied what a newer plan had skipped."""
+    line.change(window=1)
+    line.park("e1", "e2")
+    backup = line.backup()
+    line.decide("e1", "skip")
+    replay = line.approved()
+    line.play(replay, until=lambda _: line.event("e1").state == "skipped")
+    line.cancel(replay)
+    line.play(replay)
+    line.restore(backup)
+    with line.ledger.transaction(line.flow.name) as transaction:
+        applied = "UPDATE siding_fate SET state = 'applied', fingerprint = :other WHERE kind = 'poison'"
+        transaction.execute(applied, {"other": b"f" * 32})
+    repair = repaired(line)
+    assert (repair.state, repair.stopped_at_step) == ("stopped", 1)
+    assert "here it is skipped, the consumer has it applied" in repair.stop_reason
+    assert Incident.objects.filter(kind="conflict").exists()
+
+
 def test_it_needs_another_person_and_no_decisions(line: Line) -> None:
     line.park("e1", "e2", bad=2)
     repair = ask(line)

@@ -21,11 +21,12 @@ assert _Wait is not None
 
 
 class Order(NamedTuple):
-    """What the console sends: apply, amend or skip an event, or release the key, under a token."""
+    """What the console sends: apply, amend, skip or hold an event, or release the key, under a token."""
 
     action: str
     token: int
     event: str = ""
+    position: int | None = None
 
 
 class Parked(NamedTuple):
@@ -45,6 +46,7 @@ class Answer(NamedTuple):
     fate_token: int | None
     fingerprint: bytes | None
     position: int | None
+    still_held: tuple[str, ...] = ()
 
 
 What = tuple[int, int] | Order | bytes | None
@@ -168,7 +170,7 @@ class Consumer:
             asked = replace(
                 asked, action=names.APPLY if order.action == "amend" else order.action, event_id=order.event,
                 key=record.key, value=value, headers=record.headers, source=record.coordinates,
-                fingerprint=fingerprint(record.key, value, record.headers),
+                fingerprint=fingerprint(record.key, value, record.headers), position=order.position,
             )  # fmt: skip
         return Record("r", 0, 0, 5, *wire.command.encode(asked, None))
 
@@ -198,7 +200,9 @@ def _read(hold_key: bytes, published: Any) -> Parked | Answer:
     told = wire.decode_parking(Record("p", 0, 0, 0, *published))
     if isinstance(told, Announcement):
         return Parked(told.kind, told.event_id, told.position)
-    return Answer(told.outcome, told.event_id or "", told.token or 0, told.fate_token, told.fingerprint, told.position)
+    held = tuple(one.event_id for one in told.still_held)
+    token, fate_token = told.token or 0, told.fate_token
+    return Answer(told.outcome, told.event_id or "", token, fate_token, told.fingerprint, told.position, held)
 
 
 def coordinates(record: Record) -> Coordinates:

@@ -3,8 +3,8 @@
 Two owners of one key (source here, replay there), handlers that are not atomic, an old owner that runs on after a
 rebalance, crashes around each commit and each publish, re-delivery, two source partitions for one key, two plans with
 different decisions, cancel at every point, markers and steps that are sent again, failures during a replay, live events
-meanwhile, another event under a known id. The database is SQLite in memory. The console is a model of the rules of
-intake and replay (the real ones need PostgreSQL; `test_loop.py` has them).
+meanwhile, another event under a known id, a ledger put back to an older time. The database is SQLite in memory. The
+console is a model of the rules of intake and replay (the real ones need PostgreSQL; `test_loop.py` has them).
 """
 
 from pathlib import Path
@@ -27,6 +27,7 @@ BOUNDS = {
     "two partitions, failures, sent again": Bounds(TWO, tokens=2, failures=2, resends=1),
     "two partitions, three events": Bounds((("a", "b"), ("c",)), tokens=2),
     "two partitions, three events, cancelled": Bounds((("a", "b"), ("c",)), cancels=1),
+    "a restored ledger, held again": Bounds(ONE, tokens=3, restores=1),
     "another event wears the id": Bounds((("a", "a=other", "b"),), crashes=1, zombies=True),
     "each step of publishing": Bounds(ONE, fine=True, sweeps=1),
     "each step of publishing, a crash": Bounds(ONE, crashes=1, fine=True),
