@@ -53,14 +53,16 @@ class Suspects:
 
     def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
         """The partitions are not ours any more; `clean`: nothing of them is still at work."""
-        for place in places:
-            self._unclean.pop(place, None)
-            if clean:
-                try:
-                    with self._ledger.transaction(self._flow) as transaction:
-                        transaction.execute(GIVE_BACK, self._place(place))
-                except Unavailable:
-                    return  # then the next owner takes more care than it needs
+        places = list(places)
+        with self._lock:
+            for place in places:
+                self._unclean.pop(place, None)
+        try:
+            for place in places if clean else ():
+                with self._ledger.transaction(self._flow) as transaction:
+                    transaction.execute(GIVE_BACK, self._place(place))
+        except Unavailable:
+            return  # then the next owner takes more care than it needs
 
     def begin(self, event: Event) -> int | None:
         """Record a try before it begins; how many were begun before and never ended.

@@ -113,6 +113,19 @@ def test_a_clean_end_makes_nobody_suspicious(ledger: Ledger) -> None:
     assert third.are_in(PLACE)
 
 
+def test_what_is_given_back_while_the_ledger_is_away_is_looked_at_anew_when_it_comes_again(ledger: Ledger) -> None:
+    ours, other = (Suspects("f", ledger, 3) for _ in range(2))
+    places = [PLACE, ("s", 1)]
+    assert not any(map(ours.are_in, places))
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute("ALTER TABLE siding_owner RENAME TO hidden")
+    ours.give_back(places)
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute("ALTER TABLE hidden RENAME TO siding_owner")
+    assert all(map(other.are_in, places))
+    assert all(map(ours.are_in, places)), "the other one ended uncleanly meanwhile"
+
+
 def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger: Ledger) -> None:
     """Otherwise what only stood beside the guilty one would be blamed each time."""
     a, b = (Event(name, name.encode(), None, None, (), Coordinates("s", 0, 0, 0)) for name in ("a", "b"))
