@@ -73,7 +73,6 @@ class KeyedConsumer:
         self._process = Process(
             gate, self._outbox, handler, retries, dependencies=dependencies, suspects=self._suspects, watchers=watchers
         )
-
         for counters in (watcher for watcher in watchers if isinstance(watcher, Counters)):
             counters.gauges |= {
                 "in_flight": lambda: self._dispatch.running,

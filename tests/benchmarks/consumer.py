@@ -21,6 +21,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ class Watched:
 
 def consume(kafka: str, ledger: Ledger, *, limits: Limits, count: int, seconds: float) -> dict[str, float]:
     """Run the kit over so many events; seconds from the first handler to the last commit, and the growth."""
-    flow = topics(kafka, count)
+    flow = apart(topics, kafka, count)  # what the producer leaves in memory is not the kit's
     ledger.prepare()
     handler = Watched(count, seconds)
     consumer = KeyedConsumer(flow, ledger, handler, kafka={"bootstrap.servers": kafka}, limits=limits)
@@ -139,10 +140,10 @@ def rss() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def apart(call: Callable[..., dict[str, float]], *arguments: Any) -> dict[str, float]:
+def apart(call: Callable[..., Any], *arguments: Any) -> Any:
     """What `call` returns in a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(call, arguments)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(call, *arguments).result()
 
 
 def on_sqlite(kafka: str, count: int, limits: Limits, seconds: float) -> dict[str, float]:
