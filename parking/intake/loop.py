@@ -96,16 +96,18 @@ class Intake:
 
     def _step(self, source: Source, timeout: float) -> int:
         try:
-            return source.step(timeout)
-        except Moved:
-            source.forget()  # somebody was faster: go on where they are
-            source.look()
-        except OtherContent as error:
-            source.replaced(error)
-        except Unreachable:
+            return self._read(source, timeout)
+        except (Moved, Unreachable):  # go on where who was faster is; or when it answers, which the look tells
             source.forget()
-            source.look()  # which says so
-        return 0
+            source.look()
+            return 0
+
+    def _read(self, source: Source, timeout: float) -> int:
+        try:
+            return source.step(timeout)
+        except OtherContent as error:
+            source.replaced(error)  # asks Kafka again
+            return 0
 
     def _look(self) -> None:
         """Flows may be declared, changed and switched off at any time."""

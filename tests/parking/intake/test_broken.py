@@ -2,11 +2,18 @@
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
+from django.utils import timezone
 
 from parking.dialects import native
+from parking.intake.ahead import Ahead, Batch
+from parking.intake.flows import facts, who
+from parking.intake.loop import Intake
 from parking.intake.positions import Moved
-from parking.intake.store import OtherContent
+from parking.intake.source import Owned, Source
+from parking.intake.store import OtherContent, read_all
+from parking.kafka_in import Fetched
 from parking.models import EventState, IntakePosition, ParkedRecord, Quarantine, Rollup
+from parking.trouble import Troubles
 
 from .conftest import make_flow, make_lot, moved, value_of
 
@@ -117,6 +124,25 @@ def test_known_coordinates_with_other_bytes_are_not_swallowed(lot):
     lot.rewind()
     with pytest.raises(OtherContent):
         lot.store(moved(arrived, value=b"other"))
+
+
+def test_a_replaced_log_whose_broker_is_away_ends_nothing(lot):
+    """Where the log begins now has to be asked of Kafka, which may go away at that very moment."""
+    arrived = lot.poison("e1", 1)
+    lot.store(arrived)
+    lot.rewind()
+    owned = Owned(lot.topic, 0, IntakePosition.objects.get().pk, 0)
+    lot.flow.cluster.bootstrap_servers = "127.0.0.1:1"
+    source = Source(lot.flow.cluster, Troubles())
+    flows = {lot.topic.pk: who(lot.topic.name, [facts(lot.flow)])}
+    pairs = read_all([moved(arrived, value=b"other")], flows, timezone.now())
+    source._ahead = Ahead(lambda _: Batch([Fetched(pairs[0][0].record)], pairs, {}, set(), {}))
+    source.owned[lot.topic.name, 0] = owned
+    try:
+        assert Intake()._step(source, 0.1) == 0
+        assert source.owned == {}
+    finally:
+        source.close()
 
 
 def test_the_constraints_stand_behind_it(lot):
