@@ -83,8 +83,8 @@ class Dispatch:
         with self._lock:
             return self._schedule.positions()
 
-    def backlog(self, place: Place) -> tuple[int, int]:
-        """How many records of the partition are read and unfinished, and their bytes."""
+    def backlog(self, place: Place) -> tuple[int, int, int]:
+        """How many records of the partition are read and unfinished, their bytes, and how many records are kept."""
         with self._lock:
             return self._schedule.backlog(place)
 

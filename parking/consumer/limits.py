@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 class Limits:
     """Records that are worked on at a time, per partition and `overall`: never two of one key.
 
-    `buffer` records, or `buffer_bytes`, of a partition may be read and unfinished before reading pauses there. A
-    partition that is taken away may finish what runs within `drain` seconds, a stop within `stop` seconds; what takes
-    longer is left to whoever comes next.
+    `buffer` records, or `buffer_bytes`, of a partition may be read and unfinished before reading pauses there; so may
+    ten times `buffer` records from its first unfinished one on, however many of them are finished. A partition that is
+    taken away may finish what runs within `drain` seconds, a stop within `stop` seconds; what takes longer is left to
+    whoever comes next.
     """
 
     per_partition: int = 16

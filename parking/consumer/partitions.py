@@ -12,6 +12,9 @@ from parking.consumer.suspects import Suspects
 from parking.event_id import event_id
 from parking.record import Record
 
+KEPT = 10
+"""So many times `Limits.buffer` records, finished ones too, are kept from a partition's first unfinished one on."""
+
 
 class Partitions:
     """Owns a subscription's partitions. `arrived` is called when some came."""
@@ -88,5 +91,7 @@ class Partitions:
 
     def _is_full(self, place: Place) -> bool:
         share = 0.5 if place in self._full else 1.0
-        records, size = self._dispatch.backlog(place)
-        return records >= self._limits.buffer * share or size >= self._limits.buffer_bytes * share
+        records, size, kept = self._dispatch.backlog(place)
+        limits = self._limits
+        many = records >= limits.buffer * share or kept >= limits.buffer * KEPT * share
+        return many or size >= limits.buffer_bytes * share

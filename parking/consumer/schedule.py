@@ -150,10 +150,11 @@ class Schedule:
         """Up to which offset each partition may be committed: its first unfinished record, or what comes next."""
         return {place: at for place, one in self._partitions.items() if (at := one.position) is not None}
 
-    def backlog(self, place: Place) -> tuple[int, int]:
-        """How many records of the partition are read and unfinished, and how many bytes they have."""
+    def backlog(self, place: Place) -> tuple[int, int, int]:
+        """How many records of the partition are read and unfinished, how many bytes they have, and how many records
+        are kept: the finished ones behind the first unfinished one count there."""
         partition = self._partitions.get(place)
-        return (partition.unfinished, partition.size) if partition is not None else (0, 0)
+        return (partition.unfinished, partition.size, len(partition.read)) if partition is not None else (0, 0, 0)
 
     def at_work(self, place: Place) -> int:
         """How many records of the partition run."""

@@ -160,17 +160,28 @@ def test_a_late_result_of_a_lost_partition_moves_nothing() -> None:
 def test_records_of_partitions_that_are_not_ours_are_ignored() -> None:
     made = schedule(P)
     fill(made, Q, "a")
-    assert (started(made), made.positions(), made.backlog(Q)) == ([], {}, (0, 0))
+    assert (started(made), made.positions(), made.backlog(Q)) == ([], {}, (0, 0, 0))
 
 
 def test_the_backlog_counts_what_is_read_and_unfinished() -> None:
     made = schedule(P)
     made.add(P, 0, b"a", "x", now=1.0, size=10)
     made.add(P, 1, b"a", "y", now=2.0, size=5)
-    assert (made.backlog(P), made.oldest()) == ((2, 15), 1.0)
+    assert (made.backlog(P), made.oldest()) == ((2, 15, 2), 1.0)
     (ticket,) = started(made)
     made.finish(ticket)
-    assert (made.backlog(P), made.oldest()) == ((1, 5), 2.0)
+    assert (made.backlog(P), made.oldest()) == ((1, 5, 1), 2.0)
+
+
+def test_what_is_finished_behind_an_unfinished_record_is_still_kept() -> None:
+    made = schedule(P)
+    fill(made, P, "abc")
+    first, second, third = started(made)
+    made.finish(second)
+    made.finish(third)
+    assert made.backlog(P) == (1, 0, 3)
+    made.finish(first)
+    assert made.backlog(P) == (0, 0, 0)
 
 
 @dataclass
