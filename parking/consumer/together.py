@@ -43,7 +43,7 @@ class Together:
         mine = _Waiting(apply)
         self._waiting.append(mine)
         with self._turn:
-            if mine in self._waiting:
+            while mine in self._waiting:  # behind a hundred others it is not in the first batch
                 batch, self._waiting[:MOST] = self._waiting[:MOST], []
                 if batch == [mine]:
                     return alone(self._ledger, self._flow, apply)

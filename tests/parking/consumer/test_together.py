@@ -9,7 +9,7 @@ import pytest
 
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.transaction import Transaction
-from parking.consumer.together import Together
+from parking.consumer.together import MOST, Together, _Waiting
 
 
 class Counted:
@@ -86,6 +86,15 @@ def test_one_that_fails_takes_nobody_with_it(ledger: Ledger) -> None:
     assert (answers[0], answers[2]) == (True, True)
     assert "null" in str(answers[1]).lower()
     assert effects(ledger) == ["a", "c"], "each once, and nothing of the one that failed"
+
+
+def test_who_waits_behind_a_full_transaction_goes_once_all_the_same(ledger: Ledger) -> None:
+    group = Together("f", ledger)
+    group._waiting += [_Waiting(effect(f"e{n:03}")) for n in range(MOST)]
+    assert group.commit(effect("mine"))
+    assert group._waiting == []
+    assert group.commit(effect("next"))
+    assert effects(ledger) == [*(f"e{n:03}" for n in range(MOST)), "mine", "next"]
 
 
 @pytest.mark.parametrize("times", [3])
