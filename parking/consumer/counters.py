@@ -4,7 +4,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
+from parking.consumer.errors import Unavailable
 from parking.consumer.event import Event
 from parking.consumer.ledger.rows import Fate
 from parking.consumer.watch import Watcher
@@ -79,7 +81,7 @@ class Counters(Watcher):
             self._totals["redelivered_total" if again else "duplicates_total"] += 1
 
     def values(self) -> dict[str, float]:
-        """Every number by its name; see HELP."""
+        """Every number by its name, see HELP; without a gauge that cannot be read now, as the ledger is away."""
         with self._lock:
             now = self._clock()
             counted: dict[str, float] = {
@@ -87,7 +89,10 @@ class Counters(Watcher):
                 "parked_per_hour": self._parked.count(now),
                 "limited_per_window": self._limited.count(now),
             }
-        return {**counted, **{name: gauge() for name, gauge in self.gauges.items()}}
+        for name, gauge in self.gauges.items():
+            with suppress(Unavailable):
+                counted[name] = gauge()
+        return counted
 
     def prometheus(self, flow: str) -> str:
         """The numbers in Prometheus' text format, with the flow as a label."""

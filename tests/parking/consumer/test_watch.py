@@ -7,6 +7,7 @@ import pytest
 
 from parking.consumer import Counters, Duplicates, Effect, Event, Poison, RateLimited, note
 from parking.consumer.counters import Recent
+from parking.consumer.errors import Unavailable
 from parking.wire import names
 from tests.parking.consumer.service import Log, Service, command, source
 
@@ -40,6 +41,18 @@ def test_the_text_for_prometheus() -> None:
     text = counters.prometheus('dis"putes')
     assert '# TYPE siding_kit_in_flight gauge\nsiding_kit_in_flight{flow="dis\\"putes"} 3\n' in text
     assert "# TYPE siding_kit_parked_total counter" in text
+
+
+def test_a_gauge_that_cannot_be_read_is_left_out() -> None:
+    def away() -> float:
+        raise Unavailable("the ledger is away")
+
+    counters = Counters()
+    counters.gauges |= {"oldest_unsent_seconds": away, "in_flight": lambda: 3}
+    assert "oldest_unsent_seconds" not in counters.values()
+    text = counters.prometheus("disputes")
+    assert "oldest_unsent_seconds" not in text
+    assert 'siding_kit_in_flight{flow="disputes"} 3' in text
 
 
 def test_recent_things_take_little_room() -> None:
