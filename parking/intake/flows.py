@@ -55,6 +55,11 @@ class Flows:
         return self._waiting[0] if self._waiting else None
 
     @property
+    def source_topics(self) -> frozenset[str]:
+        """Into which a record that parks here may point."""
+        return frozenset(flow.source_topic for flow in self._flows)
+
+    @property
     def parks(self) -> bool:
         """Whether any flow parks here."""
         return bool(self._flows)

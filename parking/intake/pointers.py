@@ -12,6 +12,7 @@ from parking import kafka_at
 from parking.dialects import Reading, Unreadable, identify
 from parking.fingerprint import of_packed
 from parking.headers import pack
+from parking.intake.flows import Flows
 from parking.kafka_at import Found, Place
 from parking.kafka_in import Fetched
 from parking.models.event import NOT_FETCHED
@@ -27,9 +28,18 @@ SECONDS = 5.0
 """For the pointers of one batch: intake waits no longer for a source topic."""
 
 
-def followed(arrived: Sequence["Arrived"], settings: Mapping[str, Any]) -> list["Arrived"]:
-    """The records, with what those that point elsewhere point at. Asks Kafka only where there are such."""
-    places = {one.place: at for one in arrived if one.record.value is None and (at := place_of(one.record)) is not None}
+def followed(arrived: Sequence["Arrived"], flows: Mapping[int, Flows], settings: Mapping[str, Any]) -> list["Arrived"]:
+    """The records, with what those that point elsewhere point at. `flows`: id of the TopicIncarnation → its flows.
+
+    Asks Kafka only where there are such, and only of source topics of these flows: a record names whatever it likes.
+    """
+    places = {
+        one.place: at
+        for one in arrived
+        if one.record.value is None
+        and (at := place_of(one.record)) is not None
+        and at.topic in flows[one.topic].source_topics
+    }
     if not places:
         return list(arrived)
     found = kafka_at.read(settings, set(places.values()), seconds=SECONDS)

@@ -272,11 +272,12 @@ class Source:
         ids = self._reader.ids({one.record.topic for one in fetched})  # asked after the records came
         lost, reached = set(self._reader.lost), dict(self._reader.reached)
         self._reader.reached.clear()
-        arrived = pointers.followed([self._arrived(one) for one in fetched], self.cluster.client_settings)
+        arrived = [self._arrived(one) for one in fetched]
         flows = {one.topic: self._flows[one.record.topic] for one in arrived if one.record.topic in self._flows}
         if len({one.topic for one in arrived}) > len(flows):
             raise Stale
-        return Batch(fetched, read_all(arrived, flows, timezone.now()), ids, lost, reached)
+        followed = pointers.followed(arrived, flows, self.cluster.client_settings)
+        return Batch(fetched, read_all(followed, flows, timezone.now()), ids, lost, reached)
 
     def _arrived(self, fetched: Fetched) -> Arrived:
         record = fetched.record

@@ -10,6 +10,7 @@ from parking.coordinates import Coordinates
 from parking.fields import unpack
 from parking.fingerprint import fingerprint
 from parking.intake import pointers
+from parking.intake.flows import facts, who
 from parking.intake.pointers import ANOTHER
 from parking.intake.read import Arrived
 from parking.kafka_at import Place
@@ -166,4 +167,17 @@ def test_another_record_at_the_place_of_a_pointer_is_not_taken(lot):
 
 def test_a_batch_without_pointers_asks_nobody(plain):
     arrived = [plain.record(b"k", None, []), plain.record(b"k", b"v", POINTER)]
-    assert pointers.followed(arrived, {"bootstrap.servers": "127.0.0.1:1"}) == arrived
+    assert followed_in_vain(plain, arrived) == arrived
+
+
+def test_what_points_outside_the_flow_s_source_topic_is_asked_of_nobody(plain):
+    """Whoever writes to a parking topic names any topic: to ask Kafka for it takes its time, for every batch."""
+    elsewhere = [("__dlq.errors.topic", b"payroll"), *POINTER[1:]]
+    inside, outside = (plain.record(None, None, headers) for headers in (POINTER, elsewhere))
+    asked, unasked = followed_in_vain(plain, [inside, outside])
+    assert (asked.source is None, unasked) == (False, outside)
+
+
+def followed_in_vain(plain, arrived):
+    flows = {plain.topic.pk: who(plain.flow.parking_topic, [facts(plain.flow)])}
+    return pointers.followed(arrived, flows, {"bootstrap.servers": "127.0.0.1:1"})
