@@ -47,12 +47,20 @@ class Flows:
         """Whose the topic is where a record does not say it: somebody has to see it."""
         return (self._flows or self._waiting)[0]
 
-    def waiting(self, group: str | None, source: str | None) -> FlowFacts | None:
-        """Whose event waits here: the flow of that group or source topic, else the first; None if none waits here."""
-        for one in self._waiting:
-            if group == one.consumer_group or (group is None and source == one.source_topic):
-                return one
-        return self._waiting[0] if self._waiting else None
+    @property
+    def watched(self) -> bool:
+        """Whether events of any flow wait here."""
+        return bool(self._waiting)
+
+    def waiting(self, group: str | None, source: str | None, *, derived: bool = False) -> FlowFacts | None:
+        """Whose event waits here: the flow of that group; where the record names none, or one that is only `derived`,
+        that of its source topic, else the first. None where it names a group of none of them: it is not theirs to see.
+        """
+        named = next((flow for flow in self._waiting if flow.consumer_group == group), None)
+        if named or (group is not None and not derived):
+            return named
+        first = self._waiting[0] if self._waiting else None
+        return next((flow for flow in self._waiting if flow.source_topic == source), first)
 
     @property
     def source_topics(self) -> frozenset[str]:

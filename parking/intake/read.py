@@ -115,9 +115,8 @@ def _announced(arrived: Arrived, flows: Flows, reading: Reading, parked: Announc
 
 
 def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Row:
-    waits = flows.waiting(reading.consumer_group, reading.source_topic)
-    if waits is not None and (reading.kind == RETRY_PENDING or not flows.parks):
-        return _waiting(arrived, waits, reading, now)
+    if flows.watched and (reading.kind == RETRY_PENDING or not flows.parks):
+        return _waiting(arrived, flows, reading, now)
     if reading.framework == UNATTRIBUTED:
         return _unattributed(arrived, flows, reading, "In no dialect that is known here.", now)
     if reading.kind == UNKNOWN:
@@ -143,8 +142,11 @@ def _dead_letter(arrived: Arrived, flows: Flows, reading: Reading, now: datetime
     return _parked(arrived, flow, reading, now, kind="poison", position=None, failures=failures, token=token)
 
 
-def _waiting(arrived: Arrived, flow: FlowFacts, reading: Reading, now: datetime) -> Waiting:
+def _waiting(arrived: Arrived, flows: Flows, reading: Reading, now: datetime) -> Waiting:
     record = arrived.record
+    derived = "consumer_group" in reading.derived
+    whose = flows.waiting(reading.consumer_group, reading.source_topic, derived=derived)
+    flow = whose or flows.first
     return Waiting(
         place=arrived.place,
         content=content(record, pack(record.headers)),
@@ -158,6 +160,7 @@ def _waiting(arrived: Arrived, flow: FlowFacts, reading: Reading, now: datetime)
         attempts=reading.attempts,
         error_type=storable.text(reading.error_class or reading.error_class_outer or "", 500),
         error_message=storable.text(reading.error_message or "", 10_000),
+        foreign=whose is None,
     )
 
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
+import structlog
 from django.db import connection
 
 from parking.intake.rows import Ident, Parked, Row, Waiting
 from parking.models import PendingRetry
+
+log = structlog.get_logger("intake")
 
 AFTER_DUE = timedelta(hours=1)
 WITHOUT_DUE = timedelta(days=1)
@@ -40,7 +44,17 @@ def until(*, arrived_at: datetime, due_at: datetime | None) -> datetime:
 
 
 def _waiting(rows: Sequence[Row]) -> list[Waiting]:
-    return [row for row in rows if isinstance(row, Waiting)]
+    """Without what is foreign: that is nobody's here to see."""
+    found = [row for row in rows if isinstance(row, Waiting)]
+    for topic in {row.topic for row in found if row.foreign}:
+        _tell(topic)
+    return [row for row in found if not row.foreign]
+
+
+@lru_cache(maxsize=1024)
+def _tell(topic: str) -> None:
+    """Once per topic in the life of a process."""
+    log.info("events of a consumer group that is no flow's wait on a retry topic: they are not listed", topic=topic)
 
 
 def _keep(waiting: dict[Ident, Waiting], now: datetime) -> None:

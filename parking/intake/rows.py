@@ -129,7 +129,10 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """It waits on a retry topic for its next try: not parked. Texts storable as they are."""
+    """It waits on a retry topic for its next try: not parked. Texts storable as they are.
+
+    Where it is `foreign` (of a consumer group that is no flow's that waits there) nobody is shown it: it is only read.
+    """
 
     place: Place
     content: bytes
@@ -143,6 +146,7 @@ class Waiting:
     attempts: int | None
     error_type: str
     error_message: str
+    foreign: bool = False
 
 
 Row = Parked | Answered | Unplaced | Waiting

@@ -1,6 +1,7 @@
 """Events that wait on a retry topic: shown, in no quarantine, until they are parked or long overdue."""
 
 import struct
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,20 +15,20 @@ from parking.intake import positions
 from parking.intake.flows import Flows, by_topic, facts, who
 from parking.intake.read import EPOCH
 from parking.intake.store import store
-from parking.models import EventState, PendingRetry, Quarantine
+from parking.models import EventState, IntakePosition, PendingRetry, Quarantine
 from tests.parking.intake.conftest import moved
 
 NOW_MS = (timezone.now() - EPOCH) // timedelta(milliseconds=1)
 
 
-def retry(plain, *, attempt=2, at=0, topic="orders-retry-1000", due=None, message=b"busy"):
+def retry(plain, *, attempt=2, at=0, topic="orders-retry-1000", due=None, message=b"busy", group=b"orders-group"):
     """A record of Spring's retry topic; `at` in seconds from now, `due` too."""
     headers = [
         ("kafka_original-topic", b"orders"),
         ("kafka_original-partition", struct.pack(">i", 0)),
         ("kafka_original-offset", struct.pack(">q", 7)),
         ("kafka_original-timestamp", struct.pack(">q", 1_796_040_000_000)),
-        ("kafka_dlt-original-consumer-group", b"orders-group"),
+        ("kafka_dlt-original-consumer-group", group),
         ("retry_topic-attempts", struct.pack(">i", attempt)),
         ("kafka_exception-fqcn", b"a.Busy"),
         ("kafka_exception-message", message),
@@ -54,6 +55,16 @@ def test_a_record_on_a_retry_topic_waits_and_is_not_parked(plain):
     assert (waiting.event_id, waiting.attempts) == ("orders/0/7@1796040000000", 1)
     assert (waiting.topic, waiting.error_type, waiting.error_message) == ("orders-retry-1000", "a.Busy", "busy")
     assert EventState.objects.count() == Quarantine.objects.count() == 0
+
+
+def test_what_waits_for_a_group_that_is_no_flow_s_is_read_and_shown_to_nobody(plain, caplog):
+    """Teams may share a retry topic, or a pattern fit too much: the error of one is not for the other to see."""
+    topic = f"orders-retry-{time.monotonic_ns()}"  # it is told once per topic
+    secret = {"topic": topic, "message": b"SECRET", "group": b"payroll"}
+    take(plain, retry(plain, **secret), retry(plain), retry(plain, at=10, **secret))
+    assert [waiting.error_message for waiting in PendingRetry.objects.all()] == ["busy"]
+    assert EventState.objects.count() == Quarantine.objects.count() == 0
+    assert (IntakePosition.objects.get().next_offset, caplog.text.count("are not listed")) == (3, 1)
 
 
 def test_the_newest_record_of_an_event_counts_in_whatever_order_they_are_read(plain):
@@ -108,3 +119,5 @@ def test_a_flow_is_found_by_its_retry_topics(plain):
     assert set(by_topic([plain.flow])) == {(known.cluster_id, t) for t in (plain.flow.parking_topic, "orders-retry-0")}
     found = who("orders-retry-5", [known])
     assert (found.parks, found.waiting("orders-group", None), bool(who("else", [known]))) == (False, known, False)
+    assert found.waiting(None, None) == found.waiting("payroll", None, derived=True) == known
+    assert found.waiting("payroll", "orders") is None
