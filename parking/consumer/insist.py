@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from parking.consumer.ask import Ask, Call, Course, Handle, Wait, advance
-from parking.consumer.errors import Unavailable
+from parking.consumer.errors import Interrupted, Unavailable
 
 T = TypeVar("T")
 log = logging.getLogger("parking.consumer")
@@ -63,3 +63,13 @@ class Insist:
             said, self._said = self._said, ""
         if said:
             log.warning("works again: %s", said.partition(":")[0])
+
+
+def survive(call: Callable[[], T]) -> T:
+    """What `call` returns. Raises Unavailable for whatever it raises: a thread goes on that would end in silence."""
+    try:
+        return call()
+    except (Interrupted, Unavailable):
+        raise
+    except Exception as error:
+        raise Unavailable(f"unexpected: {type(error).__name__}: {error}") from error

@@ -1,19 +1,23 @@
 """Events of the service's own: written in one transaction with the state that they tell of, published afterwards."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from parking.consumer.errors import Interrupted, Unavailable
-from parking.consumer.insist import Insist
+from parking.consumer.insist import Insist, survive
 from parking.consumer.ledger.ledger import Ledger
 from parking.fields import pack, unpack
 from parking.record import Headers
 
 _WRITE = "INSERT INTO siding_outgoing (flow, topic, record, at) VALUES (:flow, :topic, :record, siding_now_ms())"
-_DUE = "SELECT sequence, topic, record FROM siding_outgoing WHERE flow = :flow ORDER BY sequence LIMIT :most"
+_DUE = (
+    "SELECT sequence, topic, record FROM siding_outgoing WHERE flow = :flow AND sequence > :after "
+    "ORDER BY sequence LIMIT :most"
+)
 _OLDEST = "SELECT min(at) FROM siding_outgoing WHERE flow = :flow"
 _SENT = "DELETE FROM siding_outgoing WHERE sequence = :sequence"
 _ALWAYS = {"enable.idempotence": True, "acks": "all", "partitioner": "murmur2_random"}
@@ -54,23 +58,27 @@ class Relay:
         self._stopping = threading.Event()
 
     def publish(self) -> int:
-        """Publish one batch of what is due and forget what is acknowledged; how many. Raises Unavailable."""
-        flow, ledger = self._outgoing.flow, self._outgoing.ledger
-        with ledger.transaction(flow, write=False) as transaction:
-            rows, _ = transaction.execute(_DUE, {"flow": flow, "most": BATCH})
-        failures: list[KafkaError] = []
-        for _, topic, record in rows:
-            self._produce(topic, bytes(record), failures)
-        self._producer.flush()
-        if failures:
-            raise Unavailable(f"Kafka: the outbox cannot be published: {failures[0].str()}")
-        with ledger.transaction(flow) as transaction:
-            for sequence, *_ in rows:
-                transaction.execute(_SENT, {"sequence": sequence})
-        return len(rows)
+        """Publish what is due, in order, and forget what is acknowledged; how many.
+
+        A row that cannot be sent stays, and so do those behind it that have its topic and key; all others go out.
+        Raises Unavailable, naming the first row that stays.
+        """
+        stays: dict[object, str] = {}
+        after = count = 0
+        while True:
+            rows = self._due(after)
+            sent, failed = self._send(rows, stays)
+            self._forget(sent)
+            count += len(sent)
+            if len(rows) < BATCH or (failed and not sent) or self._stopping.is_set():
+                break
+            after = rows[-1][0]
+        if stays:
+            raise Unavailable(f"Kafka: the outbox cannot be published: {next(iter(stays.values()))}")
+        return count
 
     def start(self) -> threading.Thread:
-        """Publish on a daemon thread until `stop`; what is unavailable is waited for, and said in one line."""
+        """Publish on a daemon thread until `stop`; whatever goes wrong is tried again, and said in one line."""
         thread = threading.Thread(target=self._run, name="siding relay", daemon=True)
         thread.start()
         return thread
@@ -83,25 +91,74 @@ class Relay:
         insist = Insist()
         try:
             while not self._stopping.is_set():
-                if insist.until_it_works(self.publish, self._wait) == 0:
+                if insist.until_it_works(partial(survive, self.publish), self._wait) == 0:
                     self._wait(REST)
         except Interrupted:
             return
 
-    def _produce(self, topic: str, record: bytes, failures: list[KafkaError]) -> None:
+    def _due(self, after: int) -> Sequence[Sequence[Any]]:
+        flow = self._outgoing.flow
+        with self._outgoing.ledger.transaction(flow, write=False) as transaction:
+            rows, _ = transaction.execute(_DUE, {"flow": flow, "after": after, "most": BATCH})
+        return rows
+
+    def _forget(self, sent: list[int]) -> None:
+        with self._outgoing.ledger.transaction(self._outgoing.flow) as transaction:
+            for sequence in sent:
+                transaction.execute(_SENT, {"sequence": sequence})
+
+    def _send(self, rows: Sequence[Sequence[Any]], stays: dict[object, str]) -> tuple[list[int], bool]:
+        """The rows to forget, and whether one was not acknowledged. `stays`: which lines wait, and why."""
+        failures: dict[int, str] = {}
+        tried: list[tuple[int, object]] = []
+        for sequence, topic, record in rows:
+            line: object = sequence
+            try:
+                fields = unpack(bytes(record))
+                line = sequence if fields[0] is None else (topic, fields[0])
+                if line not in stays:
+                    self._produce(sequence, topic, fields, failures)
+                    tried.append((sequence, line))
+            except Exception as error:  # noqa: BLE001 -- whatever is wrong with this row, the others go on
+                stays[line] = _named(sequence, topic, error)
+        self._producer.flush()
+        for sequence, line in tried:
+            if sequence in failures:
+                stays.setdefault(line, failures[sequence])
+        return _before_the_first(failures, tried), bool(failures)
+
+    def _produce(self, sequence: int, topic: str, fields: list[bytes | None], failures: dict[int, str]) -> None:
         def delivered(error: KafkaError | None, _: Message) -> None:
             if error is not None:
-                failures.append(error)
+                failures[sequence] = _named(sequence, topic, error)
 
-        key, value, *rest = unpack(record)
+        key, value, *rest = fields
         headers: list[tuple[str, str | bytes | None]] = [
             ((name or b"").decode(), content) for name, content in zip(rest[::2], rest[1::2], strict=True)
         ]
         try:
             self._producer.produce(topic, value, key, headers=headers, on_delivery=delivered)
-        except KafkaException as error:
-            raise Unavailable(f"Kafka: the outbox cannot be published: {error.args[0].str()}") from error
+        except BufferError:  # the client's queue is full
+            self._producer.flush()
+            self._producer.produce(topic, value, key, headers=headers, on_delivery=delivered)
 
     def _wait(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
             raise Interrupted
+
+
+def _before_the_first(failures: Mapping[int, str], tried: list[tuple[int, object]]) -> list[int]:
+    """The acknowledged rows with nothing before them in their line that failed: the rest goes out again, in order."""
+    lost, sent = set(), []
+    for sequence, line in tried:
+        if sequence in failures:
+            lost.add(line)
+        elif line not in lost:
+            sent.append(sequence)
+    return sent
+
+
+def _named(sequence: int, topic: str, error: Exception | KafkaError) -> str:
+    inner = error.args[0] if isinstance(error, KafkaException) else error
+    why = inner.str() if isinstance(inner, KafkaError) else f"{type(error).__name__}: {error}"
+    return f"row {sequence} of siding_outgoing for topic {topic}: {why}"

@@ -7,7 +7,9 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from parking.consumer import Effect, Event, Outgoing, Poison, Relay
+from parking.consumer.errors import Unavailable
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.outgoing import BATCH
 from tests.parking.consumer.service import Service, source
 from tests.waiting import wait_until
 
@@ -66,6 +68,64 @@ def test_the_relay_publishes_in_order_and_forgets_what_is_acknowledged(
     reader.close()
     assert [message.value() for message in messages] == [b"decided e%d" % n for n in range(6)]
     assert messages[0].headers() == [("a", b"1"), ("a", None)]
+
+
+def put(outgoing: Outgoing, topic: str, *events: tuple[bytes | None, bytes]) -> None:
+    with outgoing.ledger.transaction("") as transaction:
+        for key, value in events:
+            outgoing.put(transaction.connection, topic, key, value)
+
+
+def told(kafka: str, topic: str, count: int) -> list[bytes | None]:
+    reader = Consumer({"bootstrap.servers": kafka, "group.id": "none"})
+    reader.assign([TopicPartition(topic, 0, 0)])
+    messages = reader.consume(count, 20)
+    reader.close()
+    return [message.value() for message in messages]
+
+
+LARGE = b"x" * 2_000
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
+def test_a_row_that_cannot_be_sent_stops_only_its_key(
+    outgoing: Outgoing, kafka: str, make_topic: Callable[..., str]
+) -> None:
+    topic = make_topic("told")
+    put(outgoing, topic, (b"a", b"a1"), (b"a", LARGE), (b"b", b"b1"), (b"a", b"a2"), (None, LARGE), (None, b"n1"))
+    put(outgoing, topic, *[(b"a", b"a3")] * BATCH, (b"c", b"c1"))
+    relay = Relay(outgoing, {"bootstrap.servers": kafka, "message.max.bytes": 1_500})
+    with pytest.raises(Unavailable, match=r"row 2 of siding_outgoing for topic .*too large"):
+        relay.publish()
+    assert told(kafka, topic, 4) == [b"a1", b"b1", b"n1", b"c1"]
+    assert due(outgoing) == BATCH + 3
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
+def test_a_full_queue_is_waited_for(outgoing: Outgoing, kafka: str, make_topic: Callable[..., str]) -> None:
+    topic = make_topic("told")
+    put(outgoing, topic, *((b"k", b"e%d" % n) for n in range(5)))
+    settings = {"bootstrap.servers": kafka, "queue.buffering.max.messages": 2, "linger.ms": 1_000}
+    assert Relay(outgoing, settings).publish() == 5
+    assert told(kafka, topic, 5) == [b"e%d" % n for n in range(5)]
+
+
+@pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
+def test_the_relay_survives_whatever_goes_wrong(outgoing: Outgoing, caplog: pytest.LogCaptureFixture) -> None:
+    with outgoing.ledger.transaction("") as transaction:
+        row = {"flow": outgoing.flow, "topic": "told", "record": b"garbage", "at": 1}
+        transaction.execute(
+            "INSERT INTO siding_outgoing (flow, topic, record, at) VALUES (:flow, :topic, :record, :at)", row
+        )
+    relay = Relay(outgoing, {"bootstrap.servers": "127.0.0.1:1"})
+    thread = relay.start()
+    wait_until(lambda: "siding_outgoing" in caplog.text)
+    assert thread.is_alive()
+    relay.stop()
+    thread.join(10)
+    assert not thread.is_alive()
 
 
 def test_what_is_not_acknowledged_stays(service: Service, outgoing: Outgoing) -> None:
