@@ -3,7 +3,7 @@
 from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's own name
 from django.db import Error as DatabaseFault
 
-from console.schemas.client import Down, Registry, Unsound
+from console.schemas.client import Down, Registry, Unsound, Unwilling
 from parking.models import Cluster
 
 
@@ -19,7 +19,7 @@ def faults(cluster: Cluster) -> list[CheckMessage]:
     """What is wrong; a warning, for nothing but the view of values needs a registry."""
     try:
         Registry.of(cluster.registry_settings).look()
-    except (Down, Unsound) as error:
+    except (Down, Unsound, Unwilling) as error:
         hint = (
             "Start it, or correct the settings schema.registry.… of the cluster by `manage.py flows`, its secrets in "
             "SIDING_CLUSTER_SECRETS (docs/values.md). Until then values of its schemas are shown as JSON or hex."

@@ -33,7 +33,11 @@ class Unsound(ValueError):
 
 
 class Down(NoSchema):
-    """The registry could not be asked, whatever the schema is."""
+    """The registry could not be asked, whatever the schema is: no connection, or no answer in time."""
+
+
+class Unwilling(NoSchema):
+    """It answers, but does not tell this one: it may let us see others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +65,22 @@ class Registry:
         return cls(urls, _authorization(given), _tls(given))
 
     def schema(self, wanted: SchemaId) -> Schema:
-        """The schema with everything that it refers to. Raises NoSchema, or Down."""
+        """The schema with everything that it refers to. Raises NoSchema; Down only where it answered nothing at all."""
         until = time.monotonic() + SECONDS
         path = f"/schemas/ids/{wanted}" if isinstance(wanted, int) else f"/schemas/guids/{quote(wanted, safe='')}"
         told = self._get(path, until)
         references: dict[str, str] = {}
-        self._refer(told, references, set(), until)
+        try:
+            self._refer(told, references, set(), until)
+        except Down as error:  # it has just answered: others may have less to ask for, and time for it
+            raise NoSchema(f"it refers to others, and {error}", passing=True) from None
         return Schema(str(told.get("schemaType") or AVRO), _text(told), tuple(references.items()))
 
     def look(self) -> None:
-        """Whether it answers at all, and lets us in. Raises Down."""
+        """Whether it answers at all, and lets us in. Raises Down, or Unwilling."""
         try:
             self._get("/schemas/types", time.monotonic() + SECONDS)
-        except Down:
+        except (Down, Unwilling):
             raise
         except NoSchema:
             return  # an older one does not know this question
@@ -92,7 +99,8 @@ class Registry:
             except Down:
                 raise
             except NoSchema as error:
-                raise NoSchema(f"it refers to version {version} of {subject[:200]}, and of that {error}") from None
+                why = f"it refers to version {version} of {subject[:200]}, and of that {error}"
+                raise NoSchema(why, passing=error.passing) from None
             self._refer(inner, found, asked, until)
             found[name] = _text(inner)
             if sum(map(len, found.values())) > LARGEST:
@@ -100,13 +108,13 @@ class Registry:
 
     def _get(self, path: str, until: float) -> dict[str, Any]:
         """The object that stands there, at the first of the addresses that answers."""
-        failure = Down("the schema registry does not answer (no time left)", passing=True)
+        failures: list[NoSchema] = []
         for url in self.urls:
             try:
                 return _told(self._ask(url + path, until))
-            except Down as error:
-                failure = error
-        raise failure
+            except (Down, Unwilling) as error:
+                failures.append(error)
+        raise min(failures, key=lambda one: isinstance(one, Down))  # one that answers is not down
 
     def _ask(self, url: str, until: float) -> http_out.Answer:
         headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json", "User-Agent": "siding"}
@@ -125,9 +133,9 @@ def _told(answer: http_out.Answer) -> dict[str, Any]:
     if answer.status == 404:
         raise NoSchema("the schema registry does not have it")
     if answer.status in (401, 403):
-        raise Down(f"the schema registry refuses us ({answer.status}): check its user and password")
+        raise Unwilling(f"the schema registry refuses us ({answer.status}): check its user and password")
     if answer.status != 200:
-        raise Down(f"the schema registry answers {answer.status}", passing=True)
+        raise Unwilling(f"the schema registry answers {answer.status}", passing=True)
     if len(answer.body) > LARGEST:
         raise NoSchema(f"the schema registry's answer is larger than {LARGEST // 1_000_000} MB")
     try:

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from console import schemas
-from console.schemas.client import LARGEST, Down, Registry, Unsound
+from console.schemas.client import LARGEST, Down, Registry, Unsound, Unwilling
 from console.schemas.kept import DOWN_SECONDS, MISSING_SECONDS, Kept
 from parking.decoding import AVRO, JSON, PROTOBUF, NoSchema, Schema, decode
 from parking.models import Cluster
@@ -88,7 +88,7 @@ def test_user_and_password_or_token(registry):
     assert of(registry.url, basic_auth_user_info="ana:sösam").schema(5)
     refused = why(of(registry.url, basic_auth_user_info="ana:hunter2"))
     assert str(refused) == "the schema registry refuses us (401): check its user and password"
-    assert isinstance(refused, Down)
+    assert isinstance(refused, Unwilling)
     registry.user = "Bearer abc"
     assert of(registry.url, bearer_auth_token="abc").schema(5)
     assert "hunter2" not in repr(of(registry.url, basic_auth_user_info="ana:hunter2"))
@@ -114,7 +114,7 @@ def test_settings_that_are_not_sound(given, said):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said", "down"),
+    ("answer", "said", "unwilling"),
     [
         ((500, b"oops"), "the schema registry answers 500", True),
         ((503, b""), "the schema registry answers 503", True),
@@ -128,11 +128,11 @@ def test_settings_that_are_not_sound(given, said):
         ((200, b'{"schema": "' + b"x" * LARGEST + b'"}'), "the schema registry's answer is larger than 2 MB", False),
     ],
 )
-def test_an_answer_that_is_no_schema(registry, answer, said, down):
+def test_an_answer_that_is_no_schema(registry, answer, said, unwilling):
     registry.answer = answer
     error = why(of(registry.url))
     assert said in str(error)
-    assert isinstance(error, Down) == down
+    assert (isinstance(error, Unwilling), isinstance(error, Down)) == (unwilling, False)
 
 
 def test_nobody_waits_for_one_that_is_slow_silent_or_not_there(registry):
@@ -156,6 +156,8 @@ def test_nobody_waits_for_one_that_is_slow_silent_or_not_there(registry):
 
 def test_the_next_address_is_asked(registry):
     assert of("http://127.0.0.1:9", registry.url).schema(5)
+    registry.answer = (403, b"{}")
+    assert isinstance(why(of(registry.url, "http://127.0.0.1:9")), Unwilling)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
@@ -207,13 +209,39 @@ def test_what_was_not_found_is_asked_for_again_after_a_while(registry):
 def test_one_that_is_down_is_asked_once_for_all_schemas(registry):
     now = [0.0]
     kept = Kept(clock=lambda: now[0])
-    registry.answer = (500, b"")
+    registry.delay = 2.5
     for wanted in (5, 6, 7):
-        with pytest.raises(NoSchema, match="answers 500"):
+        with pytest.raises(NoSchema, match="no answer in time"):
             kept.schema("main", of(registry.url), wanted)
     assert len(registry.asked) == 1
-    registry.answer = None
+    registry.delay = 0.0
     now[0] = DOWN_SECONDS
+    assert kept.schema("main", of(registry.url), 5)
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_one_that_does_not_tell_one_schema_is_asked_for_others(registry, status):
+    """Registries let a user see some subjects only: what stands beside what we may not see is shown."""
+    kept = Kept()
+    registry.answer = (status, b"{}")
+    for _ in range(2):
+        with pytest.raises(NoSchema, match=str(status)):
+            kept.schema("main", of(registry.url), 6)
+    registry.answer = None
+    assert kept.schema("main", of(registry.url), 5)
+    assert registry.asked == ["/schemas/ids/6", "/schemas/ids/5"]
+
+
+def test_one_whose_references_take_too_long_is_asked_for_others(registry):
+    for n in range(5):
+        registry.subjects[f"s{n}", 1] = {"schema": "x"}
+    references = [{"name": f"s{n}", "subject": f"s{n}", "version": 1} for n in range(5)]
+    registry.schemas[7] = {"schema": "", "references": references}
+    registry.delay = 0.6
+    kept = Kept()
+    with pytest.raises(NoSchema, match="no answer in time") as error:
+        kept.schema("main", of(registry.url), 7)
+    assert error.value.passing
     assert kept.schema("main", of(registry.url), 5)
 
 
