@@ -7,16 +7,17 @@ import gc
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import structlog
 from confluent_kafka import KafkaException
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from parking import days
-from parking.beat import beat
+from parking.beat import beat, last
 from parking.client_settings import masked
 from parking.intake.flows import facts
-from parking.intake.ownership import PROCESS
+from parking.intake.ownership import PROCESS, SILENT
 from parking.intake.positions import Moved
 from parking.intake.source import Source
 from parking.intake.store import OtherContent
@@ -26,6 +27,7 @@ from parking.trouble import Troubles, of_database
 
 log = structlog.get_logger("intake")
 
+NO_DATABASE = (OperationalError, InterfaceError, ProgrammingError)
 LOOK_EVERY = 3.0
 SWITCH = 0.001
 """Seconds after which Python's threads take turns: an answer of the database does not wait for what is read ahead."""
@@ -61,6 +63,8 @@ class Intake:
         while not self.stop.is_set():
             self.turn()
         self.close()
+        with suppress(*NO_DATABASE):
+            last(PROCESS, silent=SILENT)  # others take its partitions at once
         log.info("intake ends", stored=self.stored)
 
     def close(self) -> None:
@@ -73,7 +77,7 @@ class Intake:
         """One look at everything, and one batch of each cluster; how many records were new."""
         try:
             new = self._turn()
-        except (OperationalError, InterfaceError, ProgrammingError) as error:
+        except NO_DATABASE as error:
             self._without_database(error)
             return 0
         if new or time.monotonic() - self._failed > SURE:
