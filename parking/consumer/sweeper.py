@@ -4,7 +4,7 @@ import threading
 from functools import partial
 
 from parking.consumer.errors import Interrupted
-from parking.consumer.insist import Insist
+from parking.consumer.insist import Insist, survive
 from parking.consumer.outbox import Outbox
 
 SWEEP_SECONDS = 10.0
@@ -30,7 +30,7 @@ class Sweeper:
             upto = None if self._asked.wait(SWEEP_SECONDS) else behind
             self._asked.clear()
             try:
-                behind = self._insist.until_it_works(partial(self._sweep, upto), self._wait)
+                behind = self._insist.until_it_works(partial(survive, partial(self._sweep, upto)), self._wait)
             except Interrupted:
                 return
 
