@@ -92,6 +92,8 @@ def _timestamps(reader: Consumer, places: list[TopicPartition], deadline: float)
         if time.monotonic() > deadline and waiting:
             topic, number = min((str(topic), number or 0) for topic, number in waiting)
             raise Unavailable(f"Kafka: the first record of {topic}/{number} cannot be read; nothing was purged")
-    if any(at <= 0 for at in found):
-        raise Unavailable("Kafka: a record tells no time, so the age of the oldest is not known; nothing was purged")
+    if any(not 0 < at <= time.time() * 1000 for at in found):
+        raise Unavailable(
+            "Kafka: a record tells no time, or a future one, so the oldest one's age is not known; nothing was purged"
+        )
     return found

@@ -153,6 +153,13 @@ def test_the_oldest_record_of_both_topics_is_the_edge(kafka: str, flow: Flow, le
     assert known(ledger) == ["as old"]
 
 
+def test_a_first_record_of_the_future_tells_no_time(kafka: str, flow: Flow) -> None:
+    """Its producer's clock, or somebody who wants fates forgotten: an older record may stand behind it."""
+    produce(kafka, flow.source_topic, int(time.time() * 1000) + SKEW_MS // 2)
+    with pytest.raises(Unavailable, match="nothing was purged"):
+        oldest_record({"bootstrap.servers": kafka}, (flow.source_topic, flow.replay_topic))
+
+
 @pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
 def test_nothing_is_forgotten_without_kafka(flow: Flow, ledger: Ledger) -> None:
     with pytest.raises(Unavailable, match="nothing was purged"):
