@@ -105,5 +105,10 @@ PURGE_HOLDS = (
     "AND NOT EXISTS (SELECT 1 FROM siding_announcement AS due WHERE due.flow = :flow "
     "AND due.key_digest = siding_hold.key_digest)"
 )
+PURGE_DISAGREEMENTS = "DELETE FROM siding_disagreement WHERE flow = :flow AND at < :before"
+PURGE_MODES = (
+    "DELETE FROM siding_mode WHERE flow = :flow AND at < :before AND sequence < (SELECT max(sequence) "
+    "FROM siding_mode AS n WHERE n.flow = siding_mode.flow AND n.scope = siding_mode.scope)"
+)
 
 SELECT_VERSION = "SELECT max(version) FROM siding_version"

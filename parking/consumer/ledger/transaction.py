@@ -126,9 +126,10 @@ class Transaction:
         return gone, last
 
     def purge_holds(self, *, before: int) -> int:
-        """Forget the keys that are not quarantined and whose tokens and positions are older than that time, and tries
-        that were begun before it; how many keys."""
-        self.execute(statements.PURGE_BEGUN, {"flow": self._flow, "before": before})
+        """Forget the keys that are not quarantined and whose tokens and positions are older than that time, and what
+        else was before it: tries begun, disagreements, modes but the newest of each scope; how many keys."""
+        for statement in (statements.PURGE_BEGUN, statements.PURGE_DISAGREEMENTS, statements.PURGE_MODES):
+            self.execute(statement, {"flow": self._flow, "before": before})
         _, gone = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
         return gone
 

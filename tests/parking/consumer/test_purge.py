@@ -110,6 +110,24 @@ def test_tries_that_were_begun_long_ago_are_forgotten(service: Service) -> None:
     assert [row[0] for row in rows] == [NOW]
 
 
+def test_old_disagreements_and_modes_are_forgotten_but_the_newest_mode_of_each_scope(service: Service) -> None:
+    disagreement = (
+        "INSERT INTO siding_disagreement (flow, event_id, hold_key, at) VALUES (:flow, :event_id, :event_id, :at)"
+    )
+    mode = "INSERT INTO siding_mode (flow, scope, mode, who, why, at) VALUES (:flow, :scope, 'shadow', 'kit', 'w', :at)"
+    with service.ledger.transaction(FLOW.name) as transaction:
+        for at in (NOW - 1, NOW):
+            transaction.execute(disagreement, {"flow": FLOW.name, "event_id": b"e", "at": at})
+        for scope, at in (("", NOW - 3), ("", NOW - 2), ("type:a", NOW - 3), ("type:a", NOW), ("type:b", NOW - 4)):
+            transaction.execute(mode, {"flow": FLOW.name, "scope": scope, "at": at})
+    forget(FLOW.name, service.ledger, before=NOW)
+    with service.ledger.transaction(FLOW.name) as transaction:
+        disagreements, _ = transaction.execute("SELECT at FROM siding_disagreement", {})
+        modes, _ = transaction.execute("SELECT scope, at FROM siding_mode ORDER BY scope", {})
+    assert [row[0] for row in disagreements] == [NOW]
+    assert [tuple(row) for row in modes] == [("", NOW - 2), ("type:a", NOW), ("type:b", NOW - 4)]
+
+
 def test_other_flows_keep_theirs(make_service: Callable[..., Service]) -> None:
     other = make_service(Flow(name="other", source_topic="s", parking_topic="p", replay_topic="r", consumer_group="g"))
     other.take(source("e1", 0))
