@@ -14,6 +14,7 @@ BATCH = 2000
 ATTEMPTS_PER_EVENT = 5
 
 SQL_NEW = "SELECT id FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
+SQL_LAST = "SELECT id FROM parking_attempt WHERE id > %s AND id <= %s ORDER BY id LIMIT 1 OFFSET %s"
 SQL_TRIED = "SELECT DISTINCT event_state_id FROM parking_attempt WHERE id > %s AND id <= %s AND event_state_id <= %s"
 
 
@@ -33,7 +34,7 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
     """
     with transaction.atomic():
         at = position.locked()
-        attempt = max(at.attempt_id, min(to.attempt, at.attempt_id + ATTEMPTS_PER_EVENT * size))
+        attempt = _attempts(at.attempt_id, to.attempt, ATTEMPTS_PER_EVENT * size)
         tried = _ids(SQL_TRIED, at.attempt_id, attempt, at.event_id)
         new = _ids(SQL_NEW, at.event_id, to.event, size)
         event = new[-1] if len(new) == size else max(at.event_id, to.event)
@@ -42,6 +43,14 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
             segments.sort(before=event)
         moved = _move(at, Ids(event, attempt))
     return len(new) + len(tried) if moved else None
+
+
+def _attempts(at: int, to: int, most: int) -> int:
+    """Where so many attempts behind `at` end. Ids may have wide gaps, and events are not to run ahead of attempts: one
+    that comes with its event would be taken for a late one in the next batch.
+    """
+    last = _ids(SQL_LAST, at, to, most - 1)
+    return last[0] if last else max(at, to)
 
 
 def _move(at: IndexPosition, to: Ids) -> bool:

@@ -19,7 +19,6 @@ from parking.wire import names
 from tests.parking.consumer.service import FLOW, Log, Service, source
 
 pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
-TABLES = ("siding_version", "siding_announcement", "siding_fate", "siding_hold")
 
 
 class Business(models.Model):
@@ -52,8 +51,9 @@ def using(request: pytest.FixtureRequest, transactional_db: None) -> Iterator[st
         editor.create_model(Business)
     yield alias
     with connections[alias].cursor() as cursor:
-        for table in ("business", *TABLES):
-            cursor.execute(f"DROP TABLE IF EXISTS {table}")
+        names_of = connections[alias].introspection.table_names(cursor)
+        for table in (name for name in names_of if name == "business" or name.startswith("siding_")):
+            cursor.execute(f"DROP TABLE {table} {'CASCADE' if connections[alias].vendor == 'postgresql' else ''}")
     connections[alias].close()
 
 

@@ -85,7 +85,8 @@ def test_kill_9_between_commit_and_publish_and_between_publish_and_offset(loop: 
     loop.start()
     loop.hear_all("poison bad2", "held e3")
     assert loop.handled.count("bad2") == 1, "the decision was committed, so no second look at the event"
-    assert loop.said.count("poison bad2") <= 2
+    most = 3  # by the one that was killed; then by the sweep of what was left and by the redelivered record
+    assert loop.said.count("poison bad2") <= most
     assert len({parked.position for parked in loop.announcements if parked.event_id == "bad2"}) == 1
 
 

@@ -101,6 +101,15 @@ def test_a_writer_that_does_not_end_is_reported_and_waited_for(shelf, monkeypatc
     assert one.indexed == 1
 
 
+def test_a_gap_in_the_ids_of_attempts_makes_no_event_late(shelf):
+    """Attempts came with their event when the index began anew behind a wide gap; they were counted as later ones."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setval(pg_get_serial_sequence('parking_attempt', 'id'), 5000000)")
+    IndexPosition.objects.update(attempt_id=0)
+    shelf.park("e-1")
+    assert shelf.index() == 1
+
+
 def indexed_segments():
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_indexes WHERE indexdef LIKE '%USING gin%words%' ORDER BY 1")
