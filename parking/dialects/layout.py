@@ -62,7 +62,7 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     found = [family for family in last if family.signature(given)]
     newest = _newest(found, first, last, own_topic)
     older = [family for family in found if family is not newest]
-    cut = 0 if newest is None or newest.in_front else 1 + max((last[family] for family in older), default=-1)
+    cut = 0 if newest is None or newest.in_front else _behind(older, last, last[newest])
     named = not identity.ASKED.isdisjoint(names)
     families, original = _by_age(older, newest, first), _original(names, found)
     if newest is None or newest.in_front:
@@ -99,6 +99,15 @@ def _newest(
         return min(in_front, key=first.__getitem__)
     behind = [family for family in found if not family.in_front]
     return max(behind, key=last.__getitem__, default=None)
+
+
+def _behind(older: Sequence[Family], last: dict[Family, int], end: int) -> int:
+    """The place behind the last header of an older family before the newest's own last one.
+
+    A family that writes in front may stand behind it in a record that went through a topic of another name, and two
+    families may end at one header that both add.
+    """
+    return 1 + max((last[family] for family in older if last[family] < end), default=-1)
 
 
 def _newest_set(names: Sequence[str], cut: int, begins: tuple[str, ...]) -> tuple[int, int | None]:

@@ -97,6 +97,16 @@ def test_smallrye_is_not_newer_than_others_on_a_topic_that_is_not_its_own(older,
     assert identify(record(headers, OWN_TOPIC[older])).framework == older
 
 
+@pytest.mark.parametrize("newer", [one for one in PRODUCERS if one not in IN_FRONT])
+@pytest.mark.parametrize("older", IN_FRONT)
+def test_headers_that_belong_in_front_take_nothing_from_who_stands_before_them(older, newer):
+    """Some broker or proxy put them elsewhere: on a foreign topic they are the older failure all the same."""
+    headers = (*PRODUCERS[newer](USER, "b"), *PRODUCERS[older]((), "a"))
+    reading = identify(record(headers, "orders-dlq"))
+    assert (reading.framework, reading.source_topic) == (newer, "b")
+    assert reading.error_class == (None if newer in NO_CLASS else "a.b")
+
+
 def test_the_dead_letter_topic_of_spring_s_behind_smallrye_s_is_spring_s():
     headers = PRODUCERS["spring-kafka"](PRODUCERS["smallrye"](USER, "a"), "b")
     assert identify(record(headers, "dead-letter-topic-orders-dlt")).framework == "spring-kafka"
