@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
 from parking.beat import beat, forget_gone
+from parking.fetch_late import Walk
 from parking.retention.purge import purge_due
 from parking.trouble import of_database
 from replay import expire, recover, tasks
@@ -30,7 +31,7 @@ class Watch:
     """
 
     def __init__(self, first: Sequence[Step] = ()) -> None:
-        self._steps = (*first, *STEPS)
+        self._steps = (*first, *STEPS, Walk().fetch_late)
         self._works = False
         self._away = ""
         self._asked = -ASK_EVERY

@@ -56,6 +56,12 @@ class EventStateQuerySet(models.QuerySet["EventState"]):
         """What needs a decision and has none."""
         return self.asked().filter(decision__isnull=True)
 
+    def to_be_fetched(self, *, after: int) -> Self:
+        """What waits with its key and value still in the source topic only, of ids beyond `after`, the oldest first."""
+        return self.filter(state="parked", event__not_original__startswith=NOT_FETCHED, event__pk__gt=after).order_by(
+            "event__pk"
+        )
+
     def in_order(self, quarantine: Quarantine | int) -> Self:
         """Everything a quarantine ever had, in its order."""
         return self.filter(quarantine=quarantine).order_by("position")
@@ -194,6 +200,13 @@ class ParkedEvent(models.Model):
     )
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["event_state"],
+                condition=models.Q(not_original__startswith=NOT_FETCHED),
+                name="event_to_be_fetched",
+            )
+        ]
         triggers = [UNSETTLED_STAYS]
 
     @property
