@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from parking.consumer.ask import Course
 from parking.consumer.schedule import Place, Schedule, Ticket
@@ -51,17 +52,11 @@ class Dispatch:
         with self._lock:
             self._schedule.reached(place, offset)
 
-    def assign(self, places: Iterable[Place], *, is_open: bool = True) -> None:
+    def assign(self, places: Iterable[Place]) -> None:
         """Partitions are ours."""
         with self._lock:
             for place in places:
-                self._schedule.assign(place, is_open=is_open)
-
-    def open(self, place: Place) -> None:
-        """Records of the partition may start."""
-        with self._lock:
-            self._schedule.open(place)
-            self.changed()
+                self._schedule.assign(place)
 
     def drain(self, places: Iterable[Place], within: float) -> bool:
         """Start nothing more of the partitions, and wait for what runs; whether it ended within so many seconds."""
@@ -73,10 +68,11 @@ class Dispatch:
             return self._stop.wait_for(lambda: not any(map(self._schedule.at_work, places)), patience)
 
     def forget(self, places: Iterable[Place]) -> None:
-        """The partitions are not ours any more."""
+        """The partitions are not ours any more: what does not run is given up, what runs when it is to go on."""
         with self._lock:
-            for place in places:
-                self._schedule.forget(place)
+            left = [ticket for place in places for ticket in self._schedule.forget(place)]
+        for ticket in left:
+            _give_up(ticket)
 
     def positions(self) -> dict[Place, int]:
         """Up to which offset each partition may be committed."""
@@ -138,6 +134,8 @@ class Dispatch:
                 self._schedule.later(ticket, self._clock() + pause)
             self._stop.notify_all()
             self.changed()
+        if pause is not None and ticket.partition.gone:
+            _give_up(ticket)
 
     def breaks(self, ticket: Ticket, error: BaseException) -> None:
         """The handler raised what no program goes on from: the record stays unfinished, and the consumer ends."""
@@ -148,3 +146,8 @@ class Dispatch:
     def _until_due(self) -> float | None:
         due = self._schedule.due()
         return None if due is None else min(max(due - self._clock(), 0.0), threading.TIMEOUT_MAX)
+
+
+def _give_up(ticket: Ticket) -> None:
+    """Nobody carries the record on: its course ends where it stands, and holds on to nothing."""
+    cast("Course", ticket.task).close()

@@ -63,5 +63,9 @@ class Unavailable(Exception):
     """Ledger or broker cannot be used now. The message is one line that says what to do; the kit tries again."""
 
 
+class Refused(Unavailable):
+    """The topic does not take this very record, whatever it does with others."""
+
+
 class Interrupted(Exception):
     """The event was given up unfinished: the consumer stops or lost the partition. Somebody else takes it up."""

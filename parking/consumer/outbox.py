@@ -1,8 +1,11 @@
 """Publishing what the ledger has decided: committed first, announced second."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
+from parking.consumer.errors import Refused, Unavailable
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.rows import Due
 from parking.wire import Wire
 
 BATCH = 100
@@ -13,7 +16,10 @@ class Publisher(Protocol):
     """Brings records to the parking topic."""
 
     def publish(self, hold_key: bytes, wire: Wire) -> None:
-        """Return once the record is acknowledged in the partition of its hold key. Raises Unavailable."""
+        """Return once the record is acknowledged in the partition of its hold key.
+
+        Raises Unavailable, and Refused where it is this record that cannot be published.
+        """
 
 
 class Outbox:
@@ -27,21 +33,43 @@ class Outbox:
     def publish(self, hold_key: bytes | None = None, *, upto: int | None = None) -> int:
         """Publish what is due of the key, or of all keys (up to that sequence number), in order; how many records.
 
-        Raises Unavailable.
+        A row that cannot be published stops only its key. Raises Unavailable; Refused, naming the first such row, once
+        all others are published.
         """
-        after = count = 0
+        stays: dict[bytes, str] = {}
+        count = 0
+        for record in self._due(hold_key, upto):
+            if record.hold_key not in stays:
+                try:
+                    self._publish(record)
+                    count += 1
+                except Exception as error:
+                    if isinstance(error, Unavailable) and not isinstance(error, Refused):
+                        raise
+                    stays[record.hold_key] = (
+                        f"row {record.sequence} of siding_announcement cannot be published: {error!r}"
+                    )
+        if stays:
+            raise Refused(f"outbox: {next(iter(stays.values()))}")
+        return count
+
+    def _publish(self, record: Due) -> None:
+        self._publisher.publish(record.hold_key, record.wire)
+        with self._ledger.transaction(self._flow, write=False) as transaction:
+            transaction.published(record.sequence)
+
+    def _due(self, hold_key: bytes | None, upto: int | None) -> Iterator[Due]:
+        after = 0
         while True:
             with self._ledger.transaction(self._flow, write=False) as transaction:
                 due = transaction.due(hold_key, after=after, most=BATCH)
             for record in due:
                 if upto is not None and record.sequence > upto:
-                    return count
-                self._publisher.publish(record.hold_key, record.wire)
-                with self._ledger.transaction(self._flow, write=False) as transaction:
-                    transaction.published(record.sequence)
-                after, count = record.sequence, count + 1
+                    return
+                yield record
+                after = record.sequence
             if len(due) < BATCH:
-                return count
+                return
 
     def newest(self) -> int:
         """The highest sequence number of what is due; 0 if nothing is. Raises Unavailable."""

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -54,7 +55,8 @@ class Relay:
 
     def __init__(self, outgoing: Outgoing, kafka: Mapping[str, Any]) -> None:
         self._outgoing = outgoing
-        self._producer = Producer({"log_level": 2, "delivery.timeout.ms": 20_000, **kafka, **_ALWAYS})
+        self._settings = {"log_level": 2, "delivery.timeout.ms": 20_000, **kafka, **_ALWAYS}
+        self._producer: Producer | None = None
         self._stopping = threading.Event()
 
     def publish(self) -> int:
@@ -109,53 +111,85 @@ class Relay:
 
     def _send(self, rows: Sequence[Sequence[Any]], stays: dict[object, str]) -> tuple[list[int], bool]:
         """The rows to forget, and whether one was not acknowledged. `stays`: which lines wait, and why."""
-        failures: dict[int, str] = {}
-        tried: list[tuple[int, object]] = []
+        batch = _Batch()
         for sequence, topic, record in rows:
             line: object = sequence
             try:
                 fields = unpack(bytes(record))
                 line = sequence if fields[0] is None else (topic, fields[0])
                 if line not in stays:
-                    self._produce(sequence, topic, fields, failures)
-                    tried.append((sequence, line))
+                    self._produce(batch, sequence, topic, fields)
+                    batch.tried.append((sequence, topic, line))
             except Exception as error:  # noqa: BLE001 -- whatever is wrong with this row, the others go on
                 stays[line] = _named(sequence, topic, error)
-        self._producer.flush()
-        for sequence, line in tried:
-            if sequence in failures:
-                stays.setdefault(line, failures[sequence])
-        return _before_the_first(failures, tried), bool(failures)
+                self._give_up_after(error)
+        self._flush(batch)
+        for sequence, topic, line in batch.unacknowledged:
+            stays.setdefault(line, _named(sequence, topic, batch.failed.get(sequence, batch.broken)))
+        return batch.to_forget(), bool(batch.unacknowledged)
 
-    def _produce(self, sequence: int, topic: str, fields: list[bytes | None], failures: dict[int, str]) -> None:
+    def _produce(self, batch: "_Batch", sequence: int, topic: str, fields: list[bytes | None]) -> None:
         def delivered(error: KafkaError | None, _: Message) -> None:
-            if error is not None:
-                failures[sequence] = _named(sequence, topic, error)
+            if error is None:
+                batch.acknowledged.add(sequence)
+            else:
+                batch.failed[sequence] = error
 
         key, value, *rest = fields
         headers: list[tuple[str, str | bytes | None]] = [
             ((name or b"").decode(), content) for name, content in zip(rest[::2], rest[1::2], strict=True)
         ]
         try:
-            self._producer.produce(topic, value, key, headers=headers, on_delivery=delivered)
+            self._connected().produce(topic, value, key, headers=headers, on_delivery=delivered)
         except BufferError:  # the client's queue is full
-            self._producer.flush()
-            self._producer.produce(topic, value, key, headers=headers, on_delivery=delivered)
+            self._flush(batch)
+            self._connected().produce(topic, value, key, headers=headers, on_delivery=delivered)
+
+    def _flush(self, batch: "_Batch") -> None:
+        """Wait until everything of the batch is acknowledged, or is known to have failed."""
+        try:
+            self._connected().flush()
+        except KafkaException as error:
+            batch.broken = error
+            self._give_up_after(error)
+
+    def _connected(self) -> Producer:
+        self._producer = self._producer or Producer(self._settings)
+        return self._producer
+
+    def _give_up_after(self, error: Exception) -> None:
+        """What the library calls fatal ends its producer for good: the next one is made anew."""
+        inner = error.args[0] if isinstance(error, KafkaException) else None
+        if isinstance(inner, KafkaError) and (inner.fatal() or inner.code() == KafkaError._FATAL):
+            self._producer = None
 
     def _wait(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
             raise Interrupted
 
 
-def _before_the_first(failures: Mapping[int, str], tried: list[tuple[int, object]]) -> list[int]:
-    """The acknowledged rows with nothing before them in their line that failed: the rest goes out again, in order."""
-    lost, sent = set(), []
-    for sequence, line in tried:
-        if sequence in failures:
-            lost.add(line)
-        elif line not in lost:
-            sent.append(sequence)
-    return sent
+@dataclass(slots=True)
+class _Batch:
+    """Rows on their way: number, topic and line of each, in order, and what became of them."""
+
+    tried: list[tuple[int, str, object]] = field(default_factory=list)
+    acknowledged: set[int] = field(default_factory=set)
+    failed: dict[int, KafkaError] = field(default_factory=dict)
+    broken: Exception = field(default_factory=lambda: Unavailable("not acknowledged"))
+
+    @property
+    def unacknowledged(self) -> list[tuple[int, str, object]]:
+        return [row for row in self.tried if row[0] not in self.acknowledged]
+
+    def to_forget(self) -> list[int]:
+        """The acknowledged rows with nothing before them in their line that failed; the rest goes out again."""
+        lost, sent = set(), []
+        for sequence, _, line in self.tried:
+            if sequence not in self.acknowledged:
+                lost.add(line)
+            elif line not in lost:
+                sent.append(sequence)
+        return sent
 
 
 def _named(sequence: int, topic: str, error: Exception | KafkaError) -> str:

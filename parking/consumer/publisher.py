@@ -6,7 +6,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from parking.consumer.errors import Unavailable
+from parking.consumer.errors import Refused, Unavailable
 from parking.partitioner import partition
 from parking.wire import Wire, announcement
 
@@ -16,6 +16,8 @@ _USUALLY = {
     "delivery.timeout.ms": 20_000,
     "message.max.bytes": 1_000_000_000,  # the topic decides what is too large, not this client
 }
+_ITS_OWN = (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD)
+"""Errors that speak against one record, not against the topic."""
 METADATA_SECONDS = 60.0
 
 
@@ -30,7 +32,10 @@ class KafkaPublisher:
         self._until = 0.0
 
     def publish(self, hold_key: bytes, wire: Wire) -> None:
-        """Return once the record is acknowledged. One that is too large goes as a pointer. Raises Unavailable."""
+        """Return once the record is acknowledged. One that is too large goes as a pointer.
+
+        Raises Unavailable, and Refused where it is this record that the topic does not take.
+        """
         error = self._send(hold_key, wire)
         if error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
             error = self._send(hold_key, announcement.as_pointer(wire))
@@ -38,6 +43,8 @@ class KafkaPublisher:
             if error.fatal():
                 self._producer = None
             self._until = 0.0
+            if error.code() in _ITS_OWN:
+                raise Refused(f"Kafka: parking topic {self._topic} does not take this record: {error.str()}")
             raise Unavailable(f"Kafka: parking topic {self._topic} does not take records: {_advice(error)}")
 
     def close(self) -> None:

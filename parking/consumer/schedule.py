@@ -24,6 +24,7 @@ class Ticket:
     task: object
     size: int
     arrived: float
+    running: bool = False
     finished: bool = False
 
 
@@ -32,7 +33,7 @@ class Partition:
     """One partition as long as it is ours: what was read of it and is not behind us."""
 
     place: Place
-    is_open: bool = True
+    shut: bool = False
     gone: bool = False
     running: int = 0
     size: int = 0
@@ -62,26 +63,23 @@ class Schedule:
         self._waiting: list[tuple[float, int, Ticket]] = []
         self._order = count()
 
-    def assign(self, place: Place, *, is_open: bool = True) -> None:
-        """A partition is ours. Nothing of it starts until it is open."""
+    def assign(self, place: Place) -> None:
+        """A partition is ours."""
         self.forget(place)
-        self._partitions[place] = Partition(place, is_open=is_open)
-
-    def open(self, place: Place) -> None:
-        """From now on records of the partition start."""
-        if (partition := self._partitions.get(place)) is not None:
-            partition.is_open = True
-            self._offer(partition)
+        self._partitions[place] = Partition(place)
 
     def shut(self, place: Place) -> None:
         """From now on no record of the partition starts; what runs may finish."""
         if (partition := self._partitions.get(place)) is not None:
-            partition.is_open = False
+            partition.shut = True
 
-    def forget(self, place: Place) -> None:
-        """The partition is not ours any more: whatever still runs of it moves no offset."""
-        if (partition := self._partitions.pop(place, None)) is not None:
-            partition.gone = True
+    def forget(self, place: Place) -> list[Ticket]:
+        """The partition is not ours any more: whatever still runs of it moves no offset. Gives the records that are
+        unfinished and do not run, and never will."""
+        if (partition := self._partitions.pop(place, None)) is None:
+            return []
+        partition.gone = True
+        return [ticket for ticket in partition.read if not ticket.finished and not ticket.running]
 
     def add(self, place: Place, offset: int, hold_key: bytes, task: object, *, now: float, size: int = 0) -> None:
         """A record was read. Ignored where the partition is not ours."""
@@ -111,6 +109,7 @@ class Schedule:
             partition.queued = False
             ticket = self._next(partition)
             if ticket is not None:
+                ticket.running = True
                 self._busy[ticket.hold_key] = []
                 self.running += 1
                 partition.running += 1
@@ -180,7 +179,7 @@ class Schedule:
 
     def _may_start(self, partition: Partition) -> bool:
         free = partition.running < self._per_partition
-        return bool(free and partition.ready and partition.is_open and not partition.gone)
+        return bool(free and partition.ready and not partition.shut and not partition.gone)
 
     def _ready(self, ticket: Ticket) -> None:
         ticket.partition.ready.append(ticket)
@@ -194,6 +193,7 @@ class Schedule:
     def _free(self, ticket: Ticket) -> None:
         """The record does not run any more: its key and its place are free."""
         self.running -= 1
+        ticket.running = False
         ticket.partition.running -= 1
         for waiting in self._busy.pop(ticket.hold_key):
             waiting.partition.ready.appendleft(waiting)

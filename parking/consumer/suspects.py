@@ -74,7 +74,7 @@ class Suspects:
             rows, _ = transaction.execute(BEGUN, self._try(event))
             before = int(rows[0][0]) if rows else 0
             if 0 < before < self._attempts:
-                if self._alone is not None:
+                if self._alone is not None and self._alone is not event:
                     return None
                 self._alone = event
             if before < self._attempts:

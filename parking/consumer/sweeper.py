@@ -18,6 +18,7 @@ class Sweeper:
         self._stopping = stopping
         self._asked = threading.Event()
         self._insist = Insist()
+        self._behind = 0
         threading.Thread(target=self._run, name="siding outbox", daemon=True).start()
 
     def soon(self) -> None:
@@ -25,22 +26,25 @@ class Sweeper:
         self._asked.set()
 
     def _run(self) -> None:
-        behind = 0
         while not self._stopping.is_set():
-            upto = None if self._asked.wait(SWEEP_SECONDS) else behind
-            self._asked.clear()
+            self._asked.wait(SWEEP_SECONDS)
             try:
-                behind = self._insist.until_it_works(partial(survive, partial(self._sweep, upto)), self._wait)
+                self._insist.until_it_works(partial(survive, self._sweep), self._wait)
             except Interrupted:
                 return
 
-    def _sweep(self, upto: int | None) -> int:
-        """Publish what is due up to that sequence number, or everything; the highest number there is afterwards.
+    def _sweep(self) -> None:
+        """Publish what was due at the last look already, or everything where somebody asked.
 
-        What has come since the last look is being published by whoever committed it.
+        What has come since the last look is being published by whoever committed it. A look that fails counts: what
+        one row holds up must not keep the next looks from what others left behind.
         """
-        self._outbox.publish(upto=upto)
-        return self._outbox.newest()
+        upto = None if self._asked.is_set() else self._behind
+        self._asked.clear()
+        try:
+            self._outbox.publish(upto=upto)
+        finally:
+            self._behind = self._outbox.newest()
 
     def _wait(self, seconds: float) -> None:
         if self._stopping.wait(seconds):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from parking.coordinates import Coordinates
+from parking.fields import unpack
 from parking.wire import Wire
 
 HELD, APPLIED, SKIPPED = "held", "applied", "skipped"
@@ -65,4 +66,11 @@ class Due:
 
     sequence: int
     hold_key: bytes
-    wire: Wire
+    record: bytes
+
+    @property
+    def wire(self) -> Wire:
+        """The record as it goes out. Raises ValueError where it cannot be read: it stops nothing but its key."""
+        key, value, *rest = unpack(self.record)
+        headers = tuple(((name or b"").decode(), field) for name, field in zip(rest[::2], rest[1::2], strict=True))
+        return Wire(key, value, headers)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from parking.consumer.ledger import statements
 from parking.consumer.ledger.rows import Due, Fate, Hold
 from parking.coordinates import Coordinates
-from parking.fields import pack, unpack
+from parking.fields import pack
 from parking.wire import Wire
 
 
@@ -103,7 +103,7 @@ class Transaction:
             rows, _ = self.execute(statements.SELECT_DUE, bounds)
         else:
             rows, _ = self.execute(statements.SELECT_DUE_OF_KEY, {**bounds, **self._key(hold_key)})
-        return [Due(row[0], bytes(row[1]), _wire(bytes(row[2]))) for row in rows]
+        return [Due(row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def published(self, sequence: int) -> None:
         """Take an acknowledged record out of the outbox."""
@@ -183,9 +183,3 @@ def _fate(row: Sequence[Any]) -> Fate:
     }
     plain["event_id"] = plain["event_id"].decode()
     return Fate(**plain, source=source)
-
-
-def _wire(record: bytes) -> Wire:
-    key, value, *rest = unpack(record)
-    headers = tuple(((name or b"").decode(), field) for name, field in zip(rest[::2], rest[1::2], strict=True))
-    return Wire(key, value, headers)

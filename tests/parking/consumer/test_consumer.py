@@ -13,6 +13,7 @@ from random import Random
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
+from parking.consumer.errors import Refused
 from parking.consumer.flow import Flow
 from parking.consumer.publisher import KafkaPublisher
 from parking.coordinates import Coordinates
@@ -250,6 +251,17 @@ def test_a_record_that_is_too_large_is_parked_as_a_pointer(
     other.hear_all("held e1")
     other.close()
     assert other.announcements == [replace(parked, value=None, headers=(), pointer=True)]
+
+
+def test_a_record_that_is_too_large_even_as_a_pointer_speaks_against_itself_alone(
+    loop: Loop, make_topic: Callable[..., str]
+) -> None:
+    small = make_topic("kit-parking", **{"max.message.bytes": "2000"})
+    publisher = KafkaPublisher(loop.kafka, small)
+    parked = Announcement("held", "disputes", "e1", 5, bytes(32), loop_source(loop), b"k" * 5_000, b"x", (), "g")
+    with pytest.raises(Refused, match="does not take this record"):
+        publisher.publish(b"k", announcement.encode(parked))
+    publisher.publish(b"k", announcement.encode(replace(parked, key=b"k")))
 
 
 def test_a_record_whose_headers_cannot_be_read_is_parked_and_the_line_goes_on(loop: Loop, kafka: str) -> None:

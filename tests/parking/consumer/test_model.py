@@ -9,9 +9,9 @@ import pytest
 
 from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
-from parking.consumer.ledger.rows import Fate
+from parking.consumer.ledger.rows import Due, Fate
 from parking.consumer.ledger.rules import Answer
-from parking.consumer.ledger.transaction import FateExists, Transaction, _wire
+from parking.consumer.ledger.transaction import FateExists, Transaction
 from parking.consumer.replay_gate import ReplayGate
 from parking.consumer.source_gate import SourceGate
 from parking.consumer.step import Done
@@ -83,7 +83,7 @@ def publishing_before_committing(patch: pytest.MonkeyPatch) -> None:
                     "SELECT record, hold_key FROM siding_announcement ORDER BY sequence"
                 ).fetchall()
                 for record, hold_key in rows:
-                    world.log.publish(bytes(hold_key), _wire(bytes(record)))
+                    world.log.publish(bytes(hold_key), Due(0, bytes(hold_key), bytes(record)).wire)
                 if rows and world.crashes and world.chance.random() < 0.3:
                     world.crashes -= 1
                     owner.running = None

@@ -104,6 +104,27 @@ def test_a_row_that_cannot_be_sent_stops_only_its_key(
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
+def test_a_producer_that_is_broken_for_good_is_made_anew(
+    outgoing: Outgoing, kafka: str, make_topic: Callable[..., str]
+) -> None:
+    """What librdkafka calls fatal: here a record that the broker refuses, and an order that must have no gap."""
+    topic = make_topic("told", **{"max.message.bytes": "1000"})
+    relay = Relay(outgoing, {"bootstrap.servers": kafka, "enable.gapless.guarantee": True, "log_level": 0})
+    put(outgoing, topic, (b"a", b"a1"))
+    assert relay.publish() == 1
+    put(outgoing, topic, (b"b", LARGE))
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=r"row 2 of siding_outgoing for topic .*too large"):
+            relay.publish()
+    with outgoing.ledger.transaction("") as transaction:
+        transaction.execute("DELETE FROM siding_outgoing WHERE sequence = 2", {})
+    put(outgoing, topic, (b"a", b"a2"))
+    assert relay.publish() == 1
+    assert told(kafka, topic, 2) == [b"a1", b"a2"]
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
 def test_a_full_queue_is_waited_for(outgoing: Outgoing, kafka: str, make_topic: Callable[..., str]) -> None:
     topic = make_topic("told")
     put(outgoing, topic, *((b"k", b"e%d" % n) for n in range(5)))

@@ -4,14 +4,19 @@ import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from parking.consumer.ask import advance
-from parking.consumer.errors import Poison
+from parking.consumer.ask import Course, Wait, advance
+from parking.consumer.dispatch import Dispatch, Read
+from parking.consumer.errors import Poison, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.process import LOOK_AGAIN
+from parking.consumer.schedule import Schedule
+from parking.consumer.step import Work
 from parking.consumer.suspects import Suspects
 from parking.coordinates import Coordinates
 from parking.record import Record
@@ -21,6 +26,7 @@ from tests.parking.consumer.service import Crash, Log, Service, command, source
 from tests.waiting import wait_until
 
 PLACE = ("s", 0)
+FULL = "BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END"
 LARGE = {"max.message.bytes": "1310732"}
 
 
@@ -138,6 +144,77 @@ def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger:
     assert second.begin(b) == 1
     third = Suspects("f", ledger, 3)
     assert (third.begin(a), third.begin(b)) == (0, 2)
+
+
+def test_one_whose_partition_goes_while_it_waits_holds_up_no_other(make_service: Callable[..., Service]) -> None:
+    service = make_service()
+    one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
+    service.fails[b"e1"] = ValueError("perhaps later")
+    before = Suspects("disputes", service.ledger, 4)
+    service.process._suspects = Suspects("disputes", service.ledger, 4)
+    for record in (one, other):
+        assert not before.are_in((record.topic, record.partition))
+        before.begin(handed(service, record))
+    dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
+    dispatch.assign([("s", 0), ("s", 1)])
+    courses = [service.process.course(record, early=True) for record in (one, other)]
+    dispatch.add(Read(("s", n), 0, b"%d" % n, course, 1) for n, course in enumerate(courses))
+    for _ in courses:
+        ticket, _due = dispatch.take()
+        assert ticket is not None
+        waits = advance(cast("Course", ticket.task))
+        dispatch.worked(ticket, 60.0)
+    assert waits == Wait(LOOK_AGAIN), "the other one, until the first is through"
+    dispatch.forget([("s", 0)])
+    assert advance(courses[1]) is None
+    assert service.applied == ["e2"]
+
+
+def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards(
+    make_service: Callable[..., Service],
+) -> None:
+    service = make_service()
+    service.fails[b"e1"] = ValueError("perhaps later")
+    one, other = (handed(service, source(f"e{n}", n, key=b"%d" % n)) for n in (1, 2))
+    before, suspects = (Suspects("disputes", service.ledger, 4) for _ in range(2))
+    assert (before.begin(one), before.begin(other)) == (0, 0)
+    assert not before.are_in(("s", 0))
+    service.process._suspects = suspects
+    dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
+    dispatch.assign([("s", 0)])
+    dispatch.add([Read(("s", 0), 1, b"1", service.process.course(source("e1", 1, key=b"1"), early=True), 1)])
+    ticket, _ = dispatch.take()
+    assert ticket is not None
+    dispatch.forget([("s", 0)])
+    assert advance(cast("Course", ticket.task)) is not None
+    assert suspects.begin(other) is None, "it may still be at work"
+    dispatch.worked(ticket, 60.0)
+    assert suspects.begin(other) == 1
+
+
+@pytest.mark.parametrize("make_ledger", ["postgresql"], indirect=True)
+def test_one_that_could_not_be_recorded_at_first_does_not_wait_for_itself(ledger: Ledger) -> None:
+    event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
+    Suspects("f", ledger, 3).begin(event)
+    with ledger.transaction("") as transaction:
+        for statement in (
+            f"CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ {FULL} $$",
+            "CREATE TRIGGER no_room BEFORE UPDATE ON siding_begun EXECUTE FUNCTION no_room()",
+        ):
+            transaction.connection.execute(statement)
+    suspects = Suspects("f", ledger, 3)
+    with pytest.raises(Unavailable, match="full"):
+        suspects.begin(event)
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute("DROP TRIGGER no_room ON siding_begun")
+    assert suspects.begin(event) == 1
+
+
+def handed(service: Service, record: Record) -> Event:
+    """The event of a record as a handler is given it."""
+    step = service.gate.begin(record)
+    assert isinstance(step, Work)
+    return step.event
 
 
 def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
