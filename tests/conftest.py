@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
-import pgtrigger
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from django.conf import settings
@@ -16,7 +15,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from console.environment import environment
-from tests import servers
+from tests import emptying, servers
 from tests.waiting import wait_until
 
 hypothesis.settings.register_profile("siding", deadline=None, derandomize="CI" in os.environ)
@@ -59,16 +58,9 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _journal_may_be_emptied_between_tests() -> Iterator[None]:
-    """Tests that commit are cleaned up by TRUNCATE, which the database refuses on the journal, as it should."""
-    empty = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
-
-    def empty_all(case: TransactionTestCase) -> None:
-        with pgtrigger.ignore("parking.JournalEntry:append_only"):
-            empty(case)
-
+def _rows_are_deleted_after_tests_that_commit() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_all)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: emptying.empty())
         yield
 
 
