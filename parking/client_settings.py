@@ -19,7 +19,17 @@ OURS = (
     "enable.idempotence",
 )
 """What is read, from where, and what is sent, is not a matter of a cluster: guarantees hang on it."""
-LOADS_CODE = ("plugin.library.paths", "ssl.engine.location", "ssl.providers")
+RUNS_CODE = (
+    "plugin.library.paths",
+    "ssl.engine.location",
+    "ssl.engine.id",
+    "ssl.providers",
+    "sasl.kerberos.kinit.cmd",
+)
+"""Libraries that would be loaded, and a command that would be run (librdkafka's CONFIGURATION.md)."""
+IN_A_COMMAND = ("sasl.kerberos.principal", "sasl.kerberos.keytab")
+"""Their values stand as they are in the line that librdkafka gives to a shell (rdkafka_sasl_cyrus.c, kinit_refresh)."""
+_PLAIN = re.compile(r"(?!-)[\w./@+:=-]*", re.ASCII)
 _SECRET = re.compile(r"password|passphrase|secret|\.pem$|sasl\.oauthbearer\.config|jaas|token(?!\.endpoint)")
 _NOT_SECRET = ("ssl.ca.pem", "ssl.certificate.pem")
 
@@ -38,8 +48,12 @@ def check(settings: object) -> None:
             raise ValueError(f"{name}: a secret; give it in SIDING_CLUSTER_SECRETS, which is stored nowhere")
         if name in OURS:
             raise ValueError(f"{name}: not a setting of a cluster here; leave it out")
-        if name in LOADS_CODE:
-            raise ValueError(f"{name}: it would load foreign code; leave it out")
+        if name in RUNS_CODE:
+            raise ValueError(f"{name}: it would run foreign code; leave it out")
+        if name in IN_A_COMMAND and not _PLAIN.fullmatch(str(value)):
+            raise ValueError(
+                f"{name}: it becomes part of a command; only letters, digits and . / @ + : = _ - may be in it"
+            )
         if not isinstance(value, str | int | float | bool):
             raise ValueError(f"{name}: a text, a number or true/false was expected")
 

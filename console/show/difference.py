@@ -1,5 +1,6 @@
 """What an amendment changes, line by line: JSON in its lines, so that a moved brace is not a change; else the text."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -13,6 +14,7 @@ from parking.record import Headers
 
 MOST_BYTES = 200_000
 MOST_LINES = 3_000
+MOST_STEPS = 10_000_000
 AROUND = 3
 
 
@@ -58,27 +60,50 @@ def side_by_side(before: bytes | None, after: bytes | None, meant: Meant = NOTHI
 
 
 def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
-    at = 0
-    for group in SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(AROUND):
-        yield from _between(left[at : group[0][1]])
-        for tag, i1, i2, j1, j2 in group:
-            yield from _block(tag, left[i1:i2], right[j1:j2])
-        at = group[-1][2]
-    yield from _between(left[at:])
+    blocks = _blocks(left, right)
+    for at, (tag, i1, i2, j1, j2) in enumerate(blocks):
+        if tag == "equal":
+            yield from _same(left[i1:i2], first=at == 0, last=at == len(blocks) - 1)
+        else:
+            yield from _block(left[i1:i2], right[j1:j2])
 
 
-def _between(unchanged: list[str]) -> Iterator[Row]:
-    """Lines away from any change: a few are shown, many are counted."""
-    if len(unchanged) <= AROUND:
-        yield from (Row("same", line, line) for line in unchanged)
-    else:
-        yield Row("apart", f"{len(unchanged)} lines unchanged")
+Block = tuple[str, int, int, int, int]
 
 
-def _block(tag: str, left: list[str], right: list[str]) -> Iterator[Row]:
-    if tag == "equal":
-        yield from (Row("same", line, line) for line in left)
+def _blocks(left: list[str], right: list[str]) -> list[Block]:
+    """As SequenceMatcher.get_opcodes, in bounded time: what is equal at both ends is not searched, and a line that
+    recurs too often is not looked for, only found beside others. A list of a thousand equal values takes no second."""
+    head = _equal_at_the_beginning(left, right)
+    tail = _equal_at_the_beginning(left[head:][::-1], right[head:][::-1])
+    a, b = left[head : len(left) - tail], right[head : len(right) - tail]
+    counts, often = Counter(b), MOST_STEPS // max(1, len(a)) ** 2
+    inner = SequenceMatcher(lambda line: counts[line] > often, a, b, autojunk=False).get_opcodes()
+    blocks: list[Block] = [("equal", 0, head, 0, head)] if head else []
+    blocks += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in inner]
+    if tail:
+        blocks.append(("equal", len(left) - tail, len(left), len(right) - tail, len(right)))
+    return blocks
+
+
+def _equal_at_the_beginning(left: list[str], right: list[str]) -> int:
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def _same(lines: list[str], *, first: bool, last: bool) -> Iterator[Row]:
+    """Lines around a change are shown; away from any, a few are shown and many are counted."""
+    head, tail = 0 if first else AROUND, 0 if last else AROUND
+    apart = len(lines) - head - tail
+    if apart <= AROUND:
+        yield from (Row("same", line, line) for line in lines)
         return
+    yield from (Row("same", line, line) for line in lines[:head])
+    yield Row("apart", f"{apart} lines unchanged")
+    yield from (Row("same", line, line) for line in lines[len(lines) - tail :])
+
+
+def _block(left: list[str], right: list[str]) -> Iterator[Row]:
     both = min(len(left), len(right))
     yield from (Row("changed", old, new) for old, new in zip(left, right, strict=False))
     yield from (Row("gone", before=line) for line in left[both:])

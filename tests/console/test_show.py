@@ -1,5 +1,7 @@
 """How things look: pure functions, against hostile and huge values."""
 
+import json
+import time
 from datetime import timedelta
 
 import pytest
@@ -172,6 +174,23 @@ def test_far_lines_are_counted_not_shown():
     before = "\n".join(str(number) for number in range(100))
     rows = difference.in_one(before.encode(), before.replace("50", "fifty").encode())
     assert [row.before for row in rows if row.kind == "apart"] == ["47 lines unchanged", "46 lines unchanged"]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
+def test_of_a_small_difference_nothing_is_left_out(before, after):
+    rows = difference.side_by_side("\n".join(["x", *before]).encode(), "\n".join(["y", *after]).encode())
+    if all(row.kind != "apart" for row in rows):
+        assert [row.before for row in rows if row.kind in ("same", "changed", "gone")] == ["x", *before]
+        assert [row.after for row in rows if row.kind in ("same", "changed", "came")] == ["y", *after]
+
+
+def test_thousands_of_equal_lines_are_compared_in_no_time():
+    zeros = [0] * 2900
+    rows = difference.side_by_side(json.dumps(zeros).encode(), json.dumps([*zeros[:1450], 1, *zeros[1451:]]).encode())
+    assert [row.kind for row in rows] == ["apart", *["same"] * 3, "changed", *["same"] * 3, "apart"]
+    began = time.thread_time()
+    assert difference.side_by_side(json.dumps([0, 1] * 1450).encode(), json.dumps([0, 0, 1, 1] * 725).encode())
+    assert time.thread_time() - began < 10  # 0.03 s; it was more than two minutes
 
 
 def test_what_the_consumer_holds_and_nobody_saw_is_missing():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parking.client_settings import HIDDEN, check, is_secret, masked
+from parking.client_settings import HIDDEN, RUNS_CODE, check, is_secret, masked
 
 SECRETS = (
     "sasl.password",
@@ -25,6 +25,7 @@ def test_which_are_secret():
 
 def test_what_may_be_declared():
     check({"security.protocol": "SASL_SSL", "socket.keepalive.enable": True, "metadata.max.age.ms": 5000})
+    check({"sasl.kerberos.principal": "siding/host-1@EXAMPLE.ORG", "sasl.kerberos.keytab": "/etc/siding.keytab"})
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,10 @@ def test_what_may_be_declared():
     [
         *(({name: "x"}, "SIDING_CLUSTER_SECRETS") for name in SECRETS),
         ({"isolation.level": "read_uncommitted"}, "isolation.level: not a setting of a cluster here"),
-        ({"plugin.library.paths": "/tmp/x.so"}, "foreign code"),
+        *(({name: "/tmp/x"}, "foreign code") for name in RUNS_CODE),
+        ({"sasl.kerberos.principal": "siding@EXAMPLE.ORG; touch /tmp/x"}, "part of a command"),
+        ({"sasl.kerberos.keytab": '/etc/x" && touch "/tmp/x'}, "part of a command"),
+        ({"sasl.kerberos.principal": "siding\ntouch /tmp/x"}, "part of a command"),
         ({"client.id": None}, "a text, a number"),
         (["sasl.username"], "names and values"),
     ],
