@@ -6,14 +6,12 @@ errors, header names and values, the record key where it is not the hold key, an
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from parking.record import Headers
-from parking.search.tokens import folded, found_by
-
-_Word = TypeVar("_Word")
+from parking.search.numbers import ELEMENT, Numbers, each_once
+from parking.search.tokens import folded, runs
 
 MOST_CHARACTERS = 64 * 1024
 """Of the text of one event that are read; the rest is not found, and `cut` says so."""
@@ -22,59 +20,55 @@ LONGEST_ID = 4096
 """Characters of a key, an id, an event type or an error type that are read."""
 LARGEST_JSON = 256 * 1024
 """Bytes of a value up to which it is read as JSON; of a larger one the beginning is read as text."""
+NO_PATHS: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Source:
-    """What the store holds of one event. `places` are `topic/partition/offset`; without a payload the rest is empty."""
+    """What the store holds of one event. `places` are `topic/partition/offset`; without a payload the rest is empty.
+
+    `headers` are texts in UTF-8: names, and those values that are searched.
+    """
 
     event_id: str
     key: bytes | None
-    places: Collection[str] = ()
+    places: Sequence[str] = ()
     event_type: str = ""
     error_types: Collection[str] = ()
     messages: Collection[str] = ()
     validation_errors: Collection[dict[str, Any]] = ()
     record_key: bytes | None = None
-    headers: Headers = ()
+    headers: Sequence[bytes] = ()
     value: bytes | None = None
-    paths: object = ()
-    """The flow's list of members of a JSON value that are found as `path=value`."""
+    paths: Collection[str] = ()
+    """The members of a JSON value that are found as `path=value`, as `allowed` has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words(Generic[_Word]):
-    """Each word once, in the order of the texts. `all` holds the open ones too."""
+@dataclass(slots=True)
+class Words:
+    """Words as elements of an array (`numbers`), in the order of the texts. `all` holds the open ones too."""
 
-    open: Collection[_Word]
-    all: Collection[_Word]
+    open: bytes
+    all: bytes
     cut: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Making(Generic[_Word]):
-    """How words are made: `of_run` of what stands together (see `tokens`), `of_whole` of a text that is one word."""
-
-    of_run: Mapping[str, Iterable[_Word]]
-    of_whole: Callable[[str], _Word]
-
-
-def read(source: Source, making: Making[_Word]) -> Words[_Word]:
+def read(source: Source, numbers: Numbers) -> Words:
     """The words of one event."""
-    found = _open(source, making)
-    texts, pairs, cut = _texts(source)
-    everything = found.copy()
-    everything.update(dict.fromkeys(map(making.of_whole, pairs)))
-    everything.update(dict.fromkeys(found_by(texts, making.of_run)))
-    most = len(found) + MOST_WORDS
-    if len(everything) > most:
-        return Words(found, list(everything)[:most], cut=True)
-    return Words(found, everything, cut)
+    found = _open(source, numbers)
+    text, pairs, cut = _texts(source)
+    more = b"".join(map(numbers.__getitem__, dict.fromkeys(runs(text))))
+    if pairs:
+        more = b"".join(numbers.element(_bytes(one)) for one in dict.fromkeys(pairs)) + more
+    if len(more) > MOST_WORDS * ELEMENT:
+        each = each_once(more)
+        more, cut = b"".join(each[:MOST_WORDS]), cut or len(each) > MOST_WORDS
+    return Words(found, found + more, cut)
 
 
-def least(source: Source, making: Making[_Word]) -> Words[_Word]:
+def least(source: Source, numbers: Numbers) -> Words:
     """For an event whose words cannot be made: its id, and that the rest is missing."""
-    found = [making.of_whole(folded(source.event_id))]
+    found = numbers.element(_bytes(folded(source.event_id)))
     return Words(found, found, cut=True)
 
 
@@ -85,61 +79,74 @@ def pair(path: str, value: str) -> str:
 
 def allowed(paths: object) -> frozenset[str]:
     """The search paths of a flow as they are compared; what is no text in them is no path."""
-    return (
-        frozenset(folded(path) for path in paths if isinstance(path, str)) if isinstance(paths, list) else frozenset()
-    )
+    return frozenset(folded(path) for path in paths if isinstance(path, str)) if isinstance(paths, list) else NO_PATHS
 
 
-def key_text(key: bytes) -> str:
-    """A key as people write it: its text, or hex where it has none."""
+def key_text(key: bytes) -> bytes:
+    """A key as people write it, in UTF-8: its text, or hex where it has none."""
     cut = key[:LONGEST_ID]
+    if cut.isascii():
+        return cut
     try:
-        return cut.decode("utf-8")
+        return cut.decode("utf-8").encode()
     except UnicodeDecodeError:
-        return cut.hex() if key == cut else cut.decode("utf-8", "replace")
+        return cut.hex().encode() if key == cut else cut
 
 
-def _open(source: Source, making: Making[_Word]) -> dict[_Word, None]:
-    texts = [text[:LONGEST_ID] for text in (*source.error_types, source.event_type)]
+def _open(source: Source, numbers: Numbers) -> bytes:
+    event_id, places = source.event_id, source.places
+    texts = [*source.error_types, source.event_type]
+    if not any(event_id.startswith(f"{place}@") for place in places):
+        texts.append(event_id)
+    found = [_bytes(text[:LONGEST_ID]) for text in texts]
     if source.key is not None:
-        texts.append(key_text(source.key)[:LONGEST_ID])
-    if not any(source.event_id.startswith(f"{place}@") for place in source.places):
-        texts.append(source.event_id[:LONGEST_ID])
-    whole = [source.event_id, *source.places]  # the numbers in coordinates are no words
-    found = dict.fromkeys(map(making.of_whole, map(folded, whole)))
-    found.update(dict.fromkeys(found_by("\n".join(texts), making.of_run)))
-    return found
+        found.append(key_text(source.key))
+    whole = [numbers.element(_bytes(folded(one))) for one in (event_id, *places)]  # their numbers are no words
+    return b"".join([*whole, *map(numbers.__getitem__, dict.fromkeys(runs(b"\n".join(found))))])
 
 
-def _texts(source: Source) -> tuple[str, list[str], bool]:
+def _texts(source: Source) -> tuple[bytes, list[str], bool]:
     """What may carry values as one text, the members that are found by their path, and whether anything was cut."""
-    texts = [*source.messages, *_of_validation(source.validation_errors)]
+    texts = [*map(_bytes, source.messages), *map(_bytes, _of_validation(source.validation_errors))]
     if source.record_key is not None and source.record_key != source.key:
         texts.append(key_text(source.record_key))
-    texts += _of_headers(source.headers)
+    texts += source.headers
+    value, pairs, cut = source.value, [], False
+    if value is not None:
+        cut = len(value) > LARGEST_JSON
+        if source.paths or b"\\" in value:
+            pairs = _members(value, source.paths, texts)
+        else:
+            texts.append(value[:LARGEST_JSON])
+    text, shortened = _shortened(b"\n".join(texts))
+    return text, pairs, cut or shortened
+
+
+def _members(value: bytes, paths: Collection[str], texts: list[bytes]) -> list[str]:
+    """Adds the texts of a value to `texts`; the words of those members that are found by their path."""
     pairs = []
-    if source.value is not None:
-        paths = allowed(source.paths)
-        for path, text in leaves(source.value, paths=bool(paths)):
-            texts.append(text)
-            if path in paths:
-                pairs.append(pair(path, text))
-    whole = "\n".join(texts)
-    cut = len(whole) > MOST_CHARACTERS or (source.value is not None and len(source.value) > LARGEST_JSON)
-    return whole[:MOST_CHARACTERS], pairs, cut
+    for path, text in leaves(value, paths=bool(paths)):
+        texts.append(_bytes(text))
+        if path in paths:
+            pairs.append(pair(path, text))
+    return pairs
 
 
-def _of_headers(headers: Headers) -> Iterator[str]:
-    """Names and values; a stack trace is looked at and not searched, whoever writes it into a header."""
-    for name, value in headers:
-        yield name
-        if value is not None and not name.lower().endswith(("stacktrace", "stack_trace", "stack-trace")):
-            yield _text(value)
+def _shortened(text: bytes) -> tuple[bytes, bool]:
+    """As many characters of a text as are read, and whether there were more."""
+    if len(text) <= MOST_CHARACTERS:
+        return text, False
+    characters = text.decode("utf-8", "replace")
+    return characters[:MOST_CHARACTERS].encode(), len(characters) > MOST_CHARACTERS
 
 
 def _of_validation(errors: Iterable[dict[str, Any]]) -> Iterator[str]:
     for error in errors:
         yield from (str(error[name]) for name in ("path", "expected", "actual", "hint") if error.get(name))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _text(value: bytes) -> str:

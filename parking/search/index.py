@@ -4,6 +4,8 @@ New events are indexed once they are final (`position`). An attempt that comes l
 indexed anew. Any number of processes may run; the lock on the position lets one work.
 """
 
+from typing import Any
+
 from django.db import connection, transaction
 
 from parking.models import IndexPosition
@@ -13,9 +15,13 @@ from parking.search.position import Ids
 BATCH = 2000
 ATTEMPTS_PER_EVENT = 5
 
-SQL_NEW = "SELECT id FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
+SQL_NEW = "SELECT id, stored_at FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
 SQL_LAST = "SELECT id FROM parking_attempt WHERE id > %s AND id <= %s ORDER BY id LIMIT 1 OFFSET %s"
-SQL_TRIED = "SELECT DISTINCT event_state_id FROM parking_attempt WHERE id > %s AND id <= %s AND event_state_id <= %s"
+SQL_TRIED = """
+SELECT id, stored_at FROM parking_eventstate WHERE id IN (
+    SELECT event_state_id FROM parking_attempt WHERE id > %s AND id <= %s AND event_state_id <= %s
+)
+"""
 
 
 def catch_up(*, size: int = BATCH, seconds: float = 5.0) -> int:
@@ -35,9 +41,9 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
     with transaction.atomic():
         at = position.locked()
         attempt = _attempts(at.attempt_id, to.attempt, ATTEMPTS_PER_EVENT * size)
-        tried = _ids(SQL_TRIED, at.attempt_id, attempt, at.event_id)
-        new = _ids(SQL_NEW, at.event_id, to.event, size)
-        event = new[-1] if len(new) == size else max(at.event_id, to.event)
+        tried = _rows(SQL_TRIED, at.attempt_id, attempt, at.event_id)
+        new = _rows(SQL_NEW, at.event_id, to.event, size)
+        event = new[-1][0] if len(new) == size else max(at.event_id, to.event)
         entries.write(new=new, again=tried)
         if event // segments.SPAN > at.event_id // segments.SPAN:
             segments.sort(before=event)
@@ -49,8 +55,8 @@ def _attempts(at: int, to: int, most: int) -> int:
     """Where so many attempts behind `at` end. Ids may have wide gaps, and events are not to run ahead of attempts: one
     that comes with its event would be taken for a late one in the next batch.
     """
-    last = _ids(SQL_LAST, at, to, most - 1)
-    return last[0] if last else max(at, to)
+    last = _rows(SQL_LAST, at, to, most - 1)
+    return last[0][0] if last else max(at, to)
 
 
 def _move(at: IndexPosition, to: Ids) -> bool:
@@ -61,7 +67,8 @@ def _move(at: IndexPosition, to: Ids) -> bool:
     return True
 
 
-def _ids(sql: str, *parameters: int) -> list[int]:
+def _rows(sql: str, *parameters: int) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return [row[0] for row in cursor.fetchall()]
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

@@ -10,7 +10,8 @@ from typing import Any
 
 from parking.search.document import allowed, pair
 from parking.search.grammar import LONGEST_PREFIX, Query, Term
-from parking.search.tokens import folded, hashes
+from parking.search.numbers import of_flow
+from parking.search.tokens import folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,12 @@ def _of_flow(query: Query, scope: Scope) -> Condition:
     words = [word for term in query.terms if not term.begins for word in _words(term, scope)]
     parts = [_begins(term.text, scope.flow) for term in query.terms if term.begins]
     if words:
-        parts.append(Condition(f"{column} @> %s::bigint[]", [_numbers(scope.flow, words)]))
+        parts.append(Condition(f"{column} @> %s::bigint[]", [list(map(of_flow(scope.flow).number, words))]))
     wanted = [_all(parts)] if parts else []
     alone = query.alone
     if alone and not query.terms[0].begins and len(alone.encode()) <= LONGEST_PREFIX:
         wanted.append(_begins(alone, scope.flow))
     return _any(wanted)
-
-
-def _numbers(flow: int, words: Iterable[str]) -> list[int]:
-    return [int.from_bytes(number, "big", signed=True) for number in map(hashes(flow), words)]
 
 
 def _words(term: Term, scope: Scope) -> list[str]:

@@ -6,15 +6,10 @@ and never by the locale of a database. A *run* is what stands between blanks and
 words (Chinese, Japanese, Korean, Thai, …) are found by characters and pairs of characters.
 """
 
-import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import Any, ClassVar, TypeVar
-
-_V = TypeVar("_V")
 
 _UNSEEN = "\\x00-\\x20\\x7f-\\xa0\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffd\ud800-\udfff"
 _PUNCTUATION = r"\"'`()\[\]{}<>,;=|&!?*" + "‘’“”„«»‹›…–—、。〈〉《》「」『』【】・"
@@ -30,8 +25,13 @@ _SCRIPT = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _SYMBOL = re.compile(r"_|[^\w.:/\-]")
 _EDGE = ".:/-"
-_REMEMBERED = 50_000
-_SHORT = 40
+
+# For ASCII, which most texts are, the same on bytes; derived from the above, so that they cannot say anything else.
+_ASCII = list(map(chr, range(128)))
+_AS_RUNS = bytes(ord(one.lower()) if _RUN.match(one) else 32 for one in _ASCII) + bytes(128)
+_AS_WORDS = bytes(ord(one) if _WORD.match(one) else 32 for one in _ASCII) + bytes(128)
+_EDGE_BYTES = _EDGE.encode()
+_HYPHENED = re.compile(rb"[a-z0-9.\-]+")
 
 
 def folded(text: str) -> str:
@@ -43,12 +43,24 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """Everything by which the text is found, in its order, repeats included."""
-    return found_by(text, WORDS)
+    return chain.from_iterable(map(_found_by, _RUN.findall(folded(text))))
 
 
-def found_by(text: str, of_run: Mapping[str, Iterable[_V]]) -> Iterator[_V]:
-    """What `of_run` (`WORDS`, or `numbers` of a flow) has for each run of the text, in its order, repeats included."""
-    return chain.from_iterable(map(of_run.__getitem__, _RUN.findall(folded(text))))
+def runs(text: bytes) -> list[bytes]:
+    """The runs of a text in UTF-8, folded, in UTF-8, repeats included."""
+    if text.isascii():
+        return text.translate(_AS_RUNS).split()
+    return [run.encode() for run in _RUN.findall(folded(text.decode("utf-8", "replace")))]
+
+
+def of_run(run: bytes) -> Collection[bytes]:
+    """Everything by which one of `runs` is found, in UTF-8."""
+    whole = run.strip(_EDGE_BYTES)
+    if whole.isalnum():
+        return (whole,)
+    if _HYPHENED.fullmatch(whole):
+        return (*whole.translate(_AS_WORDS).split(), whole)
+    return [word.encode() for word in _found_by(run.decode())]
 
 
 def sought(text: str) -> list[str]:
@@ -56,59 +68,6 @@ def sought(text: str) -> list[str]:
     runs = _RUN.findall(folded(text))
     found = [word for run in runs for word in _sought(run)]
     return list(dict.fromkeys(found or (symbol for run in runs for symbol in _SYMBOL.findall(run))))
-
-
-def hashes(flow: int) -> Callable[[str], bytes]:
-    """Word → one signed 64-bit number of the flow, big-endian: BLAKE2b-64 salted with the flow's id. It is stored: it
-    must not change.
-    """
-    return partial(_hash, hashlib.blake2b(digest_size=8, salt=flow.to_bytes(8, "big")))
-
-
-@cache
-def numbers(flow: int) -> Mapping[str, tuple[bytes, ...]]:
-    """Run → the hashes of everything by which it is found."""
-    hashed = hashes(flow)
-    return _Remembered(lambda run: tuple(map(hashed, _found_by(run))))
-
-
-class _Remembered(dict[str, _V]):
-    """Makes what is asked for, and remembers what is short: most words come again and again.
-
-    What came since the last rotation is here, what came before in `_before`; all that remember share one bound, so
-    that many flows cost no more memory than one.
-    """
-
-    _room = _REMEMBERED
-    _all: ClassVar[list["_Remembered[Any]"]] = []
-
-    def __init__(self, make: Callable[[str], _V]) -> None:
-        self._make = make
-        self._before: dict[str, _V] = {}
-        self._all.append(self)
-
-    def __missing__(self, text: str) -> _V:
-        made = self._before.get(text)
-        if made is None:
-            made = self._make(text)
-        if len(text) <= _SHORT:
-            self._make_room()
-            self[text] = made
-        return made
-
-    def _make_room(self) -> None:
-        _Remembered._room -= 1
-        if _Remembered._room < 0:
-            _Remembered._room = _REMEMBERED
-            for one in self._all:
-                one._before = dict(one)
-                one.clear()
-
-
-def _hash(salted: "hashlib.blake2b", word: str) -> bytes:
-    hashed = salted.copy()
-    hashed.update(word.encode("utf-8", "surrogatepass"))
-    return hashed.digest()
 
 
 def _found_by(run: str) -> tuple[str, ...]:
@@ -152,7 +111,3 @@ def _sought(run: str) -> list[str]:
 def _longest(stretch: str) -> list[str]:
     """Pairs where there are any, for a single character itself."""
     return (_pairs(stretch) or [stretch]) if _HAS_UNSPACED.match(stretch) else [stretch]
-
-
-WORDS: Mapping[str, tuple[str, ...]] = _Remembered(_found_by)
-"""Run → everything by which it is found."""

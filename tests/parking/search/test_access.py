@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from parking.models import Flow
 from parking.search.find import keys
 from parking.search.grammar import parse
-from parking.search.tokens import hashes
+from parking.search.numbers import of_flow
 
 SECRET = "4000000000000002"
 
@@ -86,4 +86,4 @@ def test_what_is_behind_counts_only_ones_own(two):
 
 def number(flow: int) -> int:
     """What SECRET is in the index of the flow."""
-    return int.from_bytes(hashes(flow)(SECRET), "big", signed=True)
+    return of_flow(flow).number(SECRET)

@@ -133,7 +133,7 @@ def test_words_are_sorted_in_when_the_ids_have_left_a_segment(shelf, monkeypatch
 
 def test_an_event_whose_words_cannot_be_made_stops_nobody(shelf, monkeypatch, caplog):
     """Everything searchable is derived, and may fail without failing the event (guarantee 3)."""
-    shelf.park("e-1", key=b"k1", value=b'"trap"')
+    shelf.park("e-1", key=b"k1", value=b'"trap\\n"')
     shelf.park("e-2", key=b"k2", value=b'"fine"')
     leaves = document.leaves
 
