@@ -66,9 +66,8 @@ class Simulation:
     def __post_init__(self) -> None:
         self.schedule = Schedule(per_partition=3, overall=3 * len(self.layout))
         self.committed: dict[Place, int] = dict(self.from_offsets)
+        self.begun: list[str] = []
         self.handed: list[str] = []
-        self.finished: list[str] = []
-        self.acted: list[str] = []
         self.published: list[tuple[bytes, Wire]] = []
         self._soon: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
@@ -104,6 +103,8 @@ class Simulation:
     def _start(self) -> None:
         while (ticket := self.schedule.take(self.now)) is not None:
             course: Any = ticket.task
+            event = name(ticket.partition.place[1], ticket.offset).decode()
+            self.begun += [] if event in self.begun else [event]
             self._go_on(ticket, course, partial(next, course))
 
     def _go_on(self, ticket: Ticket, course: Course, step: Callable[[], Any]) -> None:
@@ -116,7 +117,6 @@ class Simulation:
                 ask = course.send(ask.call())
         except StopIteration:
             self.schedule.finish(ticket)
-            self.finished.append(name(ticket.partition.place[1], ticket.offset).decode())
             self._commit(at_once=True)
             return None
         return self.schedule.later(ticket, self.now + ask.seconds)

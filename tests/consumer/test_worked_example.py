@@ -4,12 +4,25 @@ Three partitions with eight events each; keys are accounts; event P1#2 (key e) i
 each window of ten seconds and a call takes four; up to three calls per partition, one per key; three attempts; later
 events of a parked key are held.
 
-The article gives these rules and its figures. It leaves open how the keys are laid out, what counts as a delivery, and
-how soon "at once" is. Here: the layout below, found by trying some 100 000 at random; an event is delivered when its
-handler is called, whether or not the model lets it; "at once" is after one second. With that 24 calls, 38 seconds, two
-held, two violations of order by a retry topic, three delivered again after a crash and more with a timer, eight of them
-finished, are the article's figures. Of its counts of 429s (28 waiting, 169 at once) and of its 14 delivered again only
-the relations come out (18, 160 and 11): no layout was found with which these came out as well.
+The article gives these rules and its figures. It leaves open how the keys are laid out, what counts as delivered and as
+finished, and how soon "at once" is. Here an event is delivered once the kit has taken it up, whether or not the model
+lets it and though it is only held; it is finished when it took effect; "at once" is after one second. With the layout
+below 24 calls, 38 seconds, two held, two violations of order by a retry topic, three delivered again after a crash and
+none of them finished, and fourteen with a timer and eight of them finished are the article's figures.
+
+Its counts of 429s (28 waiting, 169 at once) are 21 and 170 here, and cannot be the article's in any layout:
+
+- Who waits as it is told is refused once in a window, so a window's 429s are the events that wait at its end. All four
+  windows are used up by 24 calls, the last one without a refusal. Three delivered again at 25 s are at most three that
+  wait at 30 s; each window lets six through, so at most nine waited at 20 s and fifteen at 10 s: 27 at most. The events
+  of a layout do not suffice for that either: 21 is the most that was found beside the other figures.
+- Whoever retries each second begins to wait 0, 4 or 8 s into a window and is refused 10, 6 or 2 times: always an even
+  number in all.
+
+Some twenty million layouts were tried, drawn at random and then improved step by step; also with windows that begin at
+any other second or slide, with events that keep one of the three places while they wait, with other fixed waits (2 to
+10 s), with retries each quarter, half or two seconds, with commits at any half second, and with a crash just before or
+after what happens at 25 s. None had more of the figures.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +38,7 @@ from parking.record import Record
 from parking.wire import Announcement
 from tests.consumer.simulation import ONLY_THIS, Model, Simulation
 
-LAYOUT = ("abcbdfbb", "ggeeeggg", "hijjkljj")
+LAYOUT = ("bdcafgaa", "hheeehhh", "iijkljkk")
 EVENTS = {f"P{partition}#{offset}": key for partition, keys in enumerate(LAYOUT) for offset, key in enumerate(keys)}
 HELD = ["P1#3", "P1#4"]
 Pause = Callable[[float], RateLimited]
@@ -93,9 +106,9 @@ def violations(done: list[str]) -> list[str]:
 
 
 def delivered_again(simulation: Simulation) -> tuple[list[str], list[str]]:
-    """What of the delivered events is behind the committed offsets, and what of that is finished."""
-    again = [one for one in simulation.handed if int(one[3:]) >= simulation.committed.get(("s", int(one[1])), 0)]
-    return again, [one for one in again if one in simulation.finished]
+    """What of the delivered events is behind the committed offsets, and what of that took effect."""
+    again = [one for one in simulation.begun if int(one[3:]) >= simulation.committed.get(("s", int(one[1])), 0)]
+    return again, sorted(set(again) & set(effects(simulation)))
 
 
 def test_without_a_crash(make: Callable[..., Simulation]) -> None:
@@ -131,8 +144,7 @@ def test_waiting_as_told_meets_far_fewer_429s_than_retrying_at_once(make: Callab
         assert len(run.model.calls) == 24
         assert violations(effects(run)) == []
         refused[pause] = len(run.model.refused)
-    assert refused[at_once] > 5 * refused[each_for_itself]
-    assert refused[each_for_itself] > 2 * refused[all_together]
+    assert refused == {at_once: 170, each_for_itself: 21, all_together: 6}
 
 
 def test_a_retry_topic_breaks_order_where_a_pause_does_not(make: Callable[..., Simulation]) -> None:
@@ -143,7 +155,7 @@ def test_a_retry_topic_breaks_order_where_a_pause_does_not(make: Callable[..., S
     assert violations(effects(sends_on)) == HELD, "they took effect while the one before them waited elsewhere"
 
 
-@pytest.mark.parametrize(("commit_every", "again", "finished"), [(0.0, 3, 0), (5.0, 11, 8)])
+@pytest.mark.parametrize(("commit_every", "again", "finished"), [(0.0, 3, 0), (5.0, 14, 8)])
 def test_a_crash_delivers_again_and_applies_nothing_twice(
     make: Callable[..., Simulation], commit_every: float, again: int, finished: int
 ) -> None:
@@ -155,7 +167,7 @@ def test_a_crash_delivers_again_and_applies_nothing_twice(
     calls = len(before.model.calls)
     after = make(after=before)
     after.run()
-    assert set(redelivered) <= {*after.handed, *done}
+    assert set(redelivered) <= set(after.begun)
     assert not set(done) & set(after.handed), "what is finished costs no second call"
     assert sorted(effects(after)) == sorted(set(EVENTS) - {"P1#2", *HELD})
     assert violations(effects(after)) == []
