@@ -21,6 +21,7 @@ from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.modes import Modes
 from parking.consumer.outgoing import Outgoing, Relay
+from parking.consumer.purger import Purge
 from parking.consumer.tries import Retries
 from parking.consumer.validator import Validator
 from parking.consumer.watch import Duplicates, Watcher
@@ -47,6 +48,7 @@ __all__ = [
     "ParkedShare",
     "Poison",
     "PostgresLedger",
+    "Purge",
     "RateLimited",
     "Relay",
     "Retries",

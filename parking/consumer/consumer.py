@@ -24,6 +24,7 @@ from parking.consumer.outbox import Outbox
 from parking.consumer.partitions import Partitions
 from parking.consumer.process import Process
 from parking.consumer.publisher import KafkaPublisher
+from parking.consumer.purger import Purge, Purger
 from parking.consumer.schedule import Schedule
 from parking.consumer.subscription import Subscription
 from parking.consumer.suspects import Suspects
@@ -44,7 +45,7 @@ class KeyedConsumer:
     `handler(event)` decides and returns an Effect, a function that writes on the ledger's connection, or None; it may
     raise Poison, Invalid, RateLimited or anything else. It runs on threads, or on an event loop if it is `async def`.
     `kafka` are librdkafka client settings (bootstrap.servers, security). `watchers` hear of each record: Counters, a
-    Ladder, Duplicates.
+    Ladder, Duplicates. `purge` says when old fates are forgotten; None: never by itself.
     """
 
     def __init__(
@@ -58,11 +59,13 @@ class KeyedConsumer:
         limits: Limits = Limits(),  # noqa: B008 -- frozen
         dependencies: Sequence[Dependency] = (),
         watchers: Sequence[Watcher] = (),
+        purge: Purge | None = Purge(),  # noqa: B008 -- frozen
     ) -> None:
         self._flow = flow
         self._ledger = ledger
         self._kafka = dict(kafka)
         self._limits = limits
+        self._purge = purge
         self._handler = handler
         self._stopping = threading.Event()
         self._dispatch = Dispatch(Schedule(per_partition=limits.per_partition, overall=limits.overall))
@@ -109,6 +112,8 @@ class KeyedConsumer:
     def _consume(self) -> None:
         dispatch = self._dispatch
         sweeper = Sweeper(self._outbox, self._stopping)
+        if self._purge is not None:
+            Purger(self._flow, self._ledger, self._kafka, self._purge, stopping=self._stopping)
         partitions = Partitions(
             self._flow, dispatch, self._limits, self._process, arrived=sweeper.soon, suspects=self._suspects
         )

@@ -14,7 +14,18 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from parking.consumer import SERIAL, Dependency, Event, Flow, KeyedConsumer, Limits, RateLimited, Retries, SqliteLedger
+from parking.consumer import (
+    SERIAL,
+    Dependency,
+    Event,
+    Flow,
+    KeyedConsumer,
+    Limits,
+    Purge,
+    RateLimited,
+    Retries,
+    SqliteLedger,
+)
 from parking.consumer.tries import AnyHandler
 from tests.parking.consumer.kafka_loop import FAST, PARTITIONS, Loop
 from tests.parking.consumer.service import EFFECTS
@@ -256,6 +267,27 @@ def test_transaction_markers_are_committed_past(loop: Loop, run: Callable[..., K
     assert ends(loop)[0] == 8, "three records, a marker, three that were aborted, another marker"
     wait_until(lambda: all_committed(loop), seconds=5)
     assert len(loop.effects) == 3
+
+
+def test_old_fates_are_forgotten_by_itself_unless_told_otherwise(
+    loop: Loop, run: Callable[..., KeyedConsumer], tmp_path: Path
+) -> None:
+    def fates(statement: str = "SELECT 1") -> int:
+        with sqlite3.connect(tmp_path / "service.db", timeout=30) as connection:
+            connection.execute(statement)
+            count = connection.execute("SELECT count(*) FROM siding_fate").fetchone()[0]
+        connection.close()
+        return int(count)
+
+    consumer = run(Work(), purge=None)
+    loop.send("e1", "e2")
+    wait_until(lambda: len(loop.effects) == 2)
+    assert fates("UPDATE siding_fate SET at = 1") == 2
+    wait_until(lambda: all_committed(loop), seconds=10)
+    assert fates() == 2
+    consumer.stop()
+    run(Work(), purge=Purge(every=0.2))
+    wait_until(lambda: fates() == 0)
 
 
 def test_what_is_finished_is_committed_though_nothing_else_comes(loop: Loop, run: Callable[..., KeyedConsumer]) -> None:

@@ -1,5 +1,6 @@
 """Old fates are forgotten, but none that a record could still meet."""
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,9 +12,11 @@ from parking.consumer.errors import Unavailable
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.purge import DAY_MS, SKEW_MS, forget, oldest_record, purge
+from parking.consumer.purger import Purge, Purger
 from parking.record import Record
 from parking.wire import Command, names
 from tests.parking.consumer.service import FLOW, Log, Service, sent, source
+from tests.waiting import wait_until
 
 NOW = 2_000_000
 """Later than all that a service of these tests decides."""
@@ -176,6 +179,43 @@ def test_a_first_record_of_the_future_tells_no_time(kafka: str, flow: Flow) -> N
     produce(kafka, flow.source_topic, int(time.time() * 1000) + SKEW_MS // 2)
     with pytest.raises(Unavailable, match="nothing was purged"):
         oldest_record({"bootstrap.servers": kafka}, (flow.source_topic, flow.replay_topic))
+
+
+def test_a_partition_with_nothing_but_transaction_markers_has_no_oldest_record(kafka: str, flow: Flow) -> None:
+    settings = {"bootstrap.servers": kafka}
+    producer = Producer({**settings, "transactional.id": flow.source_topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(flow.source_topic, b"v", partition=0)
+    assert producer.flush(30) == 0
+    producer.abort_transaction(30)
+    assert oldest_record(settings, (flow.source_topic, flow.replay_topic), timeout=10.0) is None
+    at = int(time.time() * 1000) - DAY_MS
+    produce(kafka, flow.source_topic, at)
+    assert oldest_record(settings, (flow.source_topic, flow.replay_topic), timeout=10.0) == at
+
+
+@pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
+def test_a_consumer_forgets_by_itself(
+    kafka: str, flow: Flow, ledger: Ledger, log: Log, caplog: pytest.LogCaptureFixture
+) -> None:
+    days_ago = int(time.time() * 1000) - 3 * DAY_MS
+    service = Service(ledger, log, flow, mark="?", now=lambda: days_ago)
+    service.take(*(source(f"e{n}", n) for n in range(3)))
+    stopping = threading.Event()
+    away: dict[str, str] = {"bootstrap.servers": "127.0.0.1:1"}
+    try:
+        Purger(flow, ledger, {"bootstrap.servers": kafka}, Purge(keep_days=4, every=0.1), stopping=stopping)
+        wait_until(lambda: "0 old fates were forgotten" in caplog.text)
+        stopping.set()
+        stopping = threading.Event()
+        Purger(flow, ledger, away, Purge(keep_days=2, every=0.1), stopping=stopping)
+        wait_until(lambda: "nothing was purged; fates are kept" in caplog.text, seconds=60)
+        assert known(ledger) == ["e0", "e1", "e2"]
+        away["bootstrap.servers"] = kafka
+        wait_until(lambda: known(ledger) == [], seconds=60)
+    finally:
+        stopping.set()
 
 
 @pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
