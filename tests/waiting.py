@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(true: Callable[[], object], *, seconds: float = 30) -> None:
+def wait_until(true: Callable[[], object], *, seconds: float = 60) -> None:
     """Returns when `true` says so; fails when it never does."""
     deadline = time.monotonic() + seconds
     while not true():

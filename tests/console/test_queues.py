@@ -68,7 +68,7 @@ def test_a_page_does_not_wait_for_a_redis_that_is_away(server):
     began = time.monotonic()
     with pytest.raises(OperationalError), app.connection_for_write(server.address) as connection:
         send(connection)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.slow

@@ -24,9 +24,9 @@ def test_a_whole_name(declared, topic, meant):
 
 
 def test_a_hostile_pattern_takes_no_time():
-    began = time.monotonic()
+    began = time.thread_time()
     assert not fits("^" + "(a*)*" * 40 + "b", "a" * 249)
-    assert time.monotonic() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_names_among_patterns_fit_nothing():

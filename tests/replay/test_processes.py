@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 import redis
@@ -15,16 +13,10 @@ from parking.consumer import KeyedConsumer
 from parking.models import Beat, Flow, Quarantine
 from replay.models import Replay
 from tests.replay.line import KEY, PARTITIONS, Line, again
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 EVENTS = 30
-
-
-def wait_for(what: Callable[[], bool], seconds: float = 90) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.1)
 
 
 class Processes:
@@ -94,7 +86,7 @@ def running(line, service, processes):
     processes.manage("intake")
     processes.manage("watch")
     produce(line, line.flow, [f"e{number}" for number in range(EVENTS)])
-    wait_for(lambda: line.flow.events.count() == EVENTS)
+    wait_until(lambda: line.flow.events.count() == EVENTS)
     line.decide("e0", "skip")
     return line.approved()
 
@@ -104,17 +96,17 @@ def done(replay: Replay) -> int:
 
 
 def finished(line: Line, replay: Replay) -> None:
-    wait_for(lambda: not Replay.objects.get(pk=replay.pk).living)
+    wait_until(lambda: not Replay.objects.get(pk=replay.pk).living)
     replay = Replay.objects.get(pk=replay.pk)
     assert replay.state == "completed", replay.stop_reason
     assert [event for event, _ in line.effects()] == [f"e{number}" for number in range(1, EVENTS)]
-    wait_for(lambda: line.quarantine().state == Quarantine.State.RELEASED, 10)
+    wait_until(lambda: line.quarantine().state == Quarantine.State.RELEASED)
 
 
 def test_redis_emptied_in_the_middle_loses_nothing(line, running, processes, variables):
     """Emptied together with the worker's death, so that no message is left anywhere: only the database knows."""
     first = processes.worker("one")
-    wait_for(lambda: done(running) >= 5)
+    wait_until(lambda: done(running) >= 5)
     first.send_signal(signal.SIGKILL)
     first.wait(10)
     with redis.Redis.from_url(variables["SIDING_REDIS_URL"]) as client:
@@ -127,11 +119,11 @@ def test_redis_emptied_in_the_middle_loses_nothing(line, running, processes, var
 
 def test_a_killed_workers_replay_is_taken_up_by_another(line, running, processes):
     first = processes.worker("one")
-    wait_for(lambda: done(running) >= 5)
+    wait_until(lambda: done(running) >= 5)
     first.send_signal(signal.SIGKILL)
     first.wait(10)
     assert Replay.objects.get().living
     second = processes.worker("two")
     finished(line, running)
-    wait_for(lambda: Beat.objects.filter(process="worker", pid=second.pid).exists())
+    wait_until(lambda: Beat.objects.filter(process="worker", pid=second.pid).exists())
     assert again(running).lease_epoch > 1

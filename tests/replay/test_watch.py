@@ -17,6 +17,7 @@ from replay import recover
 from replay.models import Replay
 from replay.watch import Watch
 from tests.replay.line import tick
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -41,8 +42,7 @@ def test_one_works_and_the_others_wait_and_take_over(transactional_db, other_ses
     assert not watch.once()
     assert Beat.objects.get(process="watch").note == "waits to take over"
     other_session.close()
-    time.sleep(0.1)
-    assert watch.once()
+    wait_until(watch.once)
     assert watch.once(), "it keeps the lock"
     assert Beat.objects.get(process="watch").note == "works"
     watch.close()
@@ -64,8 +64,7 @@ def test_a_cut_connection_is_one_line_and_the_next_round_works(transactional_db,
         cursor.execute("SELECT pg_backend_pid()")
         pid = cursor.fetchone()[0]
     with other_session.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
-    time.sleep(0.2)
+        cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [pid])  # and waits until it is gone
     with caplog.at_level(logging.WARNING):
         assert not watch.once()
         assert watch.once()
@@ -129,12 +128,9 @@ def test_processes_that_are_long_gone_are_forgotten(transactional_db):
 
 def test_the_process_ends_on_sigterm(variables):
     watch = subprocess.Popen([sys.executable, "manage.py", "watch"], env=variables, stderr=subprocess.PIPE)
-    until = time.monotonic() + 30
-    while not Beat.objects.filter(process="watch", pid=watch.pid).exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert Beat.objects.filter(process="watch", pid=watch.pid).exists()
+    wait_until(Beat.objects.filter(process="watch", pid=watch.pid).exists)
     watch.send_signal(signal.SIGTERM)
-    assert watch.wait(15) == 0
+    assert watch.wait(60) == 0
 
 
 def test_a_database_that_does_not_answer_is_one_line_and_it_goes_on_trying(variables, tmp_path):
@@ -143,12 +139,10 @@ def test_a_database_that_does_not_answer_is_one_line_and_it_goes_on_trying(varia
     with said.open("w") as log:
         fast = {**gone, "SIDING_WATCH_INTERVAL_SECONDS": "0.1"}
         watch = subprocess.Popen([sys.executable, "manage.py", "watch"], env=fast, stderr=log)
-    until = time.monotonic() + 40
-    while "trying again" not in said.read_text() and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(lambda: "trying again" in said.read_text())
     time.sleep(1)
     assert watch.poll() is None
     watch.terminate()
-    watch.wait(15)
+    watch.wait(60)
     assert said.read_text().count("the database cannot be used, trying again") == 1
     assert "Traceback" not in said.read_text()

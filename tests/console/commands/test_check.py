@@ -41,7 +41,7 @@ def test_servers_that_are_here(variables: dict[str, str]) -> None:
 def test_servers_that_are_not_here_are_all_named(nowhere: dict[str, str]) -> None:
     began = time.monotonic()
     done = run("manage.py", "check", variables=nowhere)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 60
     assert done.returncode == 1
     assert "SIDING_DATABASE_URL: (siding.E201) PostgreSQL at 127.0.0.1:" in done.stderr
     assert "SIDING_REDIS_URL: (siding.E301) Redis at 127.0.0.1:" in done.stderr

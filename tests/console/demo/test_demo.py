@@ -50,7 +50,7 @@ def all_gone(processes, seconds):
 def test_a_busy_port_is_reported_with_the_way_out(tmp_path):
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
-        said, _ = (process := demo(tmp_path, SIDING_WEB_PORT=str(port))).communicate(timeout=30)
+        said, _ = (process := demo(tmp_path, SIDING_WEB_PORT=str(port))).communicate(timeout=120)
     assert process.returncode == 1
     (line,) = said.splitlines()
     assert f"port {port} for the console is in use by" in line
@@ -58,7 +58,7 @@ def test_a_busy_port_is_reported_with_the_way_out(tmp_path):
 
 
 def test_a_wrong_setting_is_reported_in_one_line(tmp_path):
-    said, _ = (process := demo(tmp_path, SIDING_WEB_PORT="eighty")).communicate(timeout=30)
+    said, _ = (process := demo(tmp_path, SIDING_WEB_PORT="eighty")).communicate(timeout=120)
     assert process.returncode == 1
     assert said.startswith("SIDING_WEB_PORT: ")
     assert len(said.splitlines()) == 1
@@ -73,6 +73,6 @@ def test_however_it_ends_nothing_is_left(tmp_path, end):
     started = psutil.Process(process.pid).children(recursive=True)
     assert len(started) >= 3
     process.send_signal(end)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert all_gone(started, 15) == []
     assert process.returncode == (-signal.SIGKILL if end == signal.SIGKILL else 130)

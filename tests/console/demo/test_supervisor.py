@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -13,6 +12,7 @@ import pytest
 from console.demo.child import LONGEST_PAUSE, Child
 from console.demo.supervisor import Supervisor
 from console.embedded.process import Process
+from tests.waiting import wait_until
 
 SLEEPS = "import time; print('awake', flush=True); time.sleep(60)"
 STUBBORN = (
@@ -37,13 +37,6 @@ def child(folder: Path, code: str, name: str = "intake") -> Child:
     return Child(name, lambda: Process(name, [sys.executable, "-c", code], log=folder / f"{name}.log"))
 
 
-def until(holds, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def process(one: Child) -> Process:
     assert one.process
     return one.process
@@ -60,7 +53,7 @@ def gone(pid: int) -> bool:
 def test_a_process_that_dies_is_named_with_the_last_lines_of_its_log(supervisor, said, tmp_path):
     dies = child(tmp_path, "print('no such table: flow'); raise SystemExit(3)")
     supervisor.start(dies)
-    until(lambda: not dies.running)
+    wait_until(lambda: not dies.running)
     supervisor.look()
     (text,) = said
     assert "intake ended with status 3; it starts again in 1 s" in text
@@ -74,7 +67,7 @@ def test_a_process_that_was_killed_is_named_and_starts_again(supervisor, said, t
     supervisor.start(one)
     first = process(one).popen.pid
     os.kill(first, signal.SIGKILL)
-    until(lambda: not one.running)
+    wait_until(lambda: not one.running)
     supervisor.look()
     assert "was ended by SIGKILL" in said[0]
     one.due_at = 0.0
@@ -97,12 +90,12 @@ def test_nothing_is_left_not_even_what_does_not_want_to_end(supervisor, said, tm
     parent = child(tmp_path, PARENT + SLEEPS, "parent")
     for one in (stubborn, gentle, parent):
         supervisor.start(one)
-    until(lambda: all(awake(one) for one in (stubborn, gentle, parent)))
+    wait_until(lambda: all(awake(one) for one in (stubborn, gentle, parent)))
     pids = [process(one).popen.pid for one in (stubborn, gentle, parent)]
     pids += [grandchild.pid for grandchild in psutil.Process(pids[2]).children()]
     assert len(pids) == 4
     supervisor.stop()
-    until(lambda: all(gone(pid) for pid in pids))
+    wait_until(lambda: all(gone(pid) for pid in pids))
     assert said == ["stubborn did not end within 0.5 s and is killed\n"]
 
 
@@ -121,4 +114,4 @@ def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path):
     assert not gone(pid)
     supervisor.kill()
     supervisor.communicate()
-    until(lambda: gone(pid))
+    wait_until(lambda: gone(pid))

@@ -41,7 +41,7 @@ def test_a_busy_port_is_reported_with_its_holder_and_the_way_out():
 def test_a_server_that_ends_is_named_with_the_last_lines_of_its_log(tmp_path):
     process = Process("Teapot", ["sh", "-c", "echo no water; exit 7"], log=tmp_path / "log")
     with pytest.raises(ServerDied, match=r"(?s)Teapot ended with status 7.*no water"):
-        process.wait_until(lambda: False, seconds=10)
+        process.wait_until(lambda: False, seconds=60)
 
 
 def test_a_server_that_is_never_ready_is_named(tmp_path):
@@ -63,7 +63,7 @@ def test_a_killed_parent_takes_its_servers_along(tmp_path):
     child = psutil.Process(int(opened(parent.stdout).readline()))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    child.wait(10)
+    child.wait(60)
 
 
 def test_postgres_keeps_its_data_over_a_restart_and_a_half_made_cluster_is_made_anew(tmp_path):

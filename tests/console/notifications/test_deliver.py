@@ -4,10 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from django.db import connections
@@ -18,6 +17,7 @@ from console.notifications.deliver import claim, deliver, settle
 from console.notifications.verdict import Fate, Verdict
 from parking import alarms
 from parking.models import Delivery, Hook
+from tests.waiting import wait_until
 
 ARRIVED = Verdict(Fate.DELIVERED, "204 No Content", 204)
 
@@ -136,16 +136,15 @@ def test_a_process_that_is_killed_while_it_sends_is_followed_by_another_with_the
     flow = make_flow("orders")
     hook(flow.team, receiver.url)
     alarms.open_incident(kind="gap", flow=flow, key="", summary="gone")
-    receiver.answers = [lambda to: time.sleep(3), 204]
+    answers = Event()
+    receiver.answers = [lambda to: answers.wait(60), 204]
     delivery = Delivery.objects.get()
     env = {**variables, "SIDING_OUTBOUND_ALLOW": f"127.0.0.1:{receiver.port}"}
     process = subprocess.Popen([sys.executable, "-c", SENDER, str(delivery.pk)], env=env)
-    deadline = time.monotonic() + 30
-    while not receiver.got:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: receiver.got)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    answers.set()
 
     assert not deliver(delivery.pk, by="watch")  # its lease still lasts
     Delivery.objects.update(lease_until=timezone.now())

@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import django_rq
@@ -16,6 +17,7 @@ from console.notifications import dispatch, dispatching
 from parking import alarms
 from parking.models import Beat, Delivery
 from tests.alarm_story import Lot, hook, intake_lives, make_flow, rule, settle, stop
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,13 +31,6 @@ def work():
     """Let a notifier do what is queued."""
     queue = django_rq.get_queue("alerts")
     SimpleWorker([queue], connection=queue.connection).work(burst=True)
-
-
-def wait_until(true, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.05)
 
 
 def by():
@@ -86,17 +81,17 @@ def test_a_redis_that_accepts_and_never_answers_holds_watch_for_seconds_only(inc
         settings.RQ_QUEUES = {"alerts": {"URL": f"redis://127.0.0.1:{deaf.getsockname()[1]}/1"}}
         began = time.monotonic()
         dispatch()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
         wait_until(lambda: Delivery.objects.get().state == "delivered")
     assert by() == ["watch"]
 
 
 def test_ops_04_redis_that_lost_everything_loses_no_page(incident, receiver, settings):
-    settings.ALERT_TAKEOVER_SECONDS = 0.5
+    settings.ALERT_TAKEOVER_SECONDS = 60
     dispatch()
     django_rq.get_queue("alerts").connection.flushdb()
     assert dispatch() == 0
-    time.sleep(0.6)
+    settings.ALERT_TAKEOVER_SECONDS = 0
     assert dispatch() == 1
     wait_until(lambda: Delivery.objects.get().state == "delivered")
     assert by() == ["watch"]
@@ -105,9 +100,9 @@ def test_ops_04_redis_that_lost_everything_loses_no_page(incident, receiver, set
 def test_what_no_notifier_takes_is_sent_by_watch_and_not_again_by_a_notifier_that_comes_late(
     incident, receiver, settings
 ):
-    settings.ALERT_TAKEOVER_SECONDS = 0.5
+    settings.ALERT_TAKEOVER_SECONDS = 60
     dispatch()
-    time.sleep(0.6)
+    settings.ALERT_TAKEOVER_SECONDS = 0
     dispatch()
     wait_until(lambda: Delivery.objects.get().state == "delivered")
     work()
@@ -116,15 +111,16 @@ def test_what_no_notifier_takes_is_sent_by_watch_and_not_again_by_a_notifier_tha
 
 def test_a_slow_receiver_holds_neither_watch_nor_another_page(flow, receiver, make_receiver, settings):
     settings.RQ_QUEUES = {"alerts": {"URL": "redis://127.0.0.1:9/1"}}
-    receiver.answers = [lambda to: time.sleep(3)]
+    answers = threading.Event()
+    receiver.answers = [lambda to: answers.wait(60)]
     quick = make_receiver()
     for url in (receiver.url, quick.url):
         hook(flow.team, url)
     alarms.open_incident(kind="gap", flow=flow, key="", summary="gone")
-    began = time.monotonic()
     dispatch()
-    assert time.monotonic() - began < 1
-    wait_until(lambda: quick.got, seconds=2)
+    wait_until(lambda: quick.got)
+    assert dispatching._carried
+    answers.set()
     wait_until(lambda: not dispatching._carried)
 
 
@@ -170,8 +166,8 @@ def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start,
     start("rqworker", "alerts")
 
     key = stop(lot, waiting=3)
-    wait_until(lambda: receiver.got, seconds=60)
-    wait_until(lambda: Beat.objects.filter(process="watch").count() == 2, seconds=60)
+    wait_until(lambda: receiver.got)
+    wait_until(lambda: Beat.objects.filter(process="watch").count() == 2)
     wait_until(lambda: not Delivery.objects.open().exists())
     assert Delivery.objects.get().answers[0]["by"] == "notifier"
 
@@ -180,8 +176,8 @@ def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start,
     next(watch for watch in watches if watch.pid == worked).kill()
     intake_lives()
     settle(lot, key, "applied", "applied", "applied")
-    wait_until(lambda: len(receiver.got) == 2, seconds=60)
-    wait_until(lambda: not Delivery.objects.open().exists(), seconds=60)
+    wait_until(lambda: len(receiver.got) == 2)
+    wait_until(lambda: not Delivery.objects.open().exists())
     time.sleep(1)
 
     assert [orjson.loads(one.body)["type"] for one in receiver.got] == ["incident.opened", "incident.resolved"]

@@ -1,5 +1,6 @@
 """Deliveries to a real receiver: what arrives, what its answers mean, and that every try bears the same id."""
 
+import threading
 import time
 from datetime import timedelta
 
@@ -86,9 +87,12 @@ def test_a_500_is_tried_again_ever_more_slowly(incident, receiver):
 
 def test_alm_11_timeouts_and_then_200(incident, receiver, monkeypatch):
     monkeypatch.setattr(http_out, "SECONDS", 0.5)
-    receiver.answers = [lambda to: time.sleep(1.5), 200]
+    answers = threading.Event()
+    receiver.answers = [lambda to: answers.wait(60), 200]
     delivery = try_now()
     assert (delivery.state, delivery.answer) == ("pending", "no answer in time")
+    answers.set()
+    monkeypatch.setattr(http_out, "SECONDS", 60)
     assert try_now().state == "delivered"
     assert len(set(receiver.ids())) == 1
 
@@ -97,7 +101,7 @@ def test_a_receiver_that_answers_drop_by_drop_holds_nobody(incident, receiver, m
     monkeypatch.setattr(http_out, "SECONDS", 1.0)
 
     def drip(to):
-        for _ in range(60):
+        for _ in range(600):
             to.wfile.write(b"H")
             to.wfile.flush()
             time.sleep(0.1)
@@ -105,7 +109,7 @@ def test_a_receiver_that_answers_drop_by_drop_holds_nobody(incident, receiver, m
     receiver.answers = [drip]
     began = time.monotonic()
     assert try_now().answer == "no answer in time"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30
 
 
 def test_a_receiver_that_is_not_there_or_hangs_up_is_tried_again(incident, pager, receiver):

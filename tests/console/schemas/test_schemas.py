@@ -149,7 +149,7 @@ def test_nobody_waits_for_one_that_is_slow_silent_or_not_there(registry):
         ):
             began = time.monotonic()
             error = why(of(url))
-            assert time.monotonic() - began < 3.5
+            assert time.monotonic() - began < 10
             assert isinstance(error, Down), url
             assert "schema registry" in str(error)
 
