@@ -5,8 +5,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from django.db import connection, transaction
 from django.utils import timezone
 
-SEARCH = "parking_eventsearch"
-TABLES = ("parking_parkedevent", "parking_eventpayload", SEARCH)
+SEARCH, PAYLOAD = "parking_eventsearch", "parking_eventpayload"
+TABLES = ("parking_parkedevent", PAYLOAD, SEARCH)
+FURTHER = {
+    SEARCH: " PARTITION BY RANGE (id)",  # see parking/search/segments.py
+    PAYLOAD: " WITH (toast_tuple_target = 4080)",  # half a page: compressing took longer than writing
+}
 AHEAD = 3
 LOCK = 0x51D1_0DA7
 
@@ -40,7 +44,7 @@ def _statement(table: str, day: date) -> str:
     return (
         f"CREATE TABLE IF NOT EXISTS {table}_{day:%Y%m%d} PARTITION OF {table} "
         f"FOR VALUES FROM ('{start.isoformat()}') TO ('{end.isoformat()}')"
-        f"{' PARTITION BY RANGE (id)' if table == SEARCH else ''}"  # see parking/search/segments.py
+        f"{FURTHER.get(table, '')}"
     )
 
 

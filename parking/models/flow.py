@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from parking import hold_key, topic_pattern
+from parking.models.kept import kept
 
 REGISTRY = "schema.registry."
 """How the names of settings begin that are for the cluster's schema registry, not for a Kafka client."""
@@ -126,6 +127,7 @@ class Flow(models.Model):
                 condition=models.Q(metadata_days__lte=36_500), name="flow_kept_for_a_century_at_most"
             ),
         ]
+        triggers = [kept("flow_id", by="holdkey", called="hold keys")]
 
     def __str__(self) -> str:
         return self.name

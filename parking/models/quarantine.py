@@ -18,7 +18,9 @@ MICROSECOND = timedelta(microseconds=1)
 class HoldKey(models.Model):
     """One key of one flow. Source of tokens: max(last + 1, ms since 1970, highest floor + 1)."""
 
-    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="hold_keys", db_index=False)
+    flow = models.ForeignKey(
+        Flow, on_delete=models.PROTECT, related_name="hold_keys", db_index=False, db_constraint=False
+    )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the hold key")
     key = models.BinaryField()
     last_token = models.BigIntegerField(default=0)
@@ -28,6 +30,7 @@ class HoldKey(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["flow", "digest"], name="hold_key_once")]
         indexes = [models.Index("flow", Substr("key", 1, 256), name="hold_key_beginning")]  # a key may be of any length
+        triggers = [kept("hold_key_id", by="quarantine", called="quarantines")]
 
 
 class QuarantineQuerySet(models.QuerySet["Quarantine"]):
@@ -75,8 +78,10 @@ class Quarantine(models.Model):
         REPLAYING = "replaying"
         RELEASED = "released"
 
-    hold_key = models.ForeignKey(HoldKey, on_delete=models.PROTECT, related_name="quarantines")
-    flow = models.ForeignKey(Flow, on_delete=models.PROTECT, related_name="quarantines", db_index=False)
+    hold_key = models.ForeignKey(HoldKey, on_delete=models.PROTECT, related_name="quarantines", db_constraint=False)
+    flow = models.ForeignKey(
+        Flow, on_delete=models.PROTECT, related_name="quarantines", db_index=False, db_constraint=False
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     poison = models.PositiveIntegerField(default=0)
     held = models.PositiveIntegerField(default=0)
