@@ -16,7 +16,7 @@ from parking.consumer.errors import Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.evidence import note
 from parking.consumer.flow import Flow
-from parking.consumer.ladder import Ladder, ParkedShare
+from parking.consumer.ladder import AsyncLadder, Ladder, ParkedShare
 from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.modes import Modes
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SERIAL",
+    "AsyncLadder",
     "Breaker",
     "Counters",
     "Dependency",

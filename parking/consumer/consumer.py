@@ -1,6 +1,5 @@
 """The loop around a service's handler: Kafka in, gate, Kafka out, offset last."""
 
-import inspect
 import logging
 import signal
 import threading
@@ -30,7 +29,7 @@ from parking.consumer.subscription import Subscription
 from parking.consumer.suspects import Suspects
 from parking.consumer.sweeper import Sweeper
 from parking.consumer.together import Together
-from parking.consumer.tries import AnyHandler, Retries
+from parking.consumer.tries import AnyHandler, Retries, is_async
 from parking.consumer.watch import Watcher
 from parking.consumer.workers import Workers
 
@@ -163,12 +162,6 @@ class KeyedConsumer:
     def _wait(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
             raise Interrupted
-
-
-def is_async(handler: object) -> bool:
-    """Whether calling the handler gives a coroutine."""
-    call = handler if inspect.isroutine(handler) else vars(type(handler)).get("__call__")
-    return inspect.iscoroutinefunction(call)
 
 
 @contextmanager

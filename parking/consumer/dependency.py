@@ -66,6 +66,11 @@ class Dependencies:
         self._all = tuple(dependencies)
         self._flow = Dependency(flow)
 
+    @property
+    def declared(self) -> bool:
+        """Whether an event may need anything but the flow."""
+        return bool(self._all)
+
     def needed(self, event: Event) -> list[Dependency]:
         """What the event needs, the flow last. Raises whatever a `needed_by` raises."""
         return [*(dependency for dependency in self._all if dependency.needed_by(event)), self._flow]

@@ -4,13 +4,16 @@
 effect, and disagreements are reported by key. *fallback*: the old handler acts, alone.
 """
 
+import asyncio
 import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import Context
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from parking.consumer.breaker import Breaker
 from parking.consumer.dependency import Dependency
@@ -20,7 +23,7 @@ from parking.consumer.errors import Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.evidence import note
 from parking.consumer.modes import AUTONOMOUS, FALLBACK, SHADOW, Modes
-from parking.consumer.tries import Handler
+from parking.consumer.tries import AnyHandler, is_async
 from parking.consumer.watch import Watcher
 
 log = logging.getLogger("parking.consumer")
@@ -40,7 +43,8 @@ class Ladder(Watcher):
     """The handler of a flow whose model is on a ladder, and a watcher of what became of its decisions.
 
     `scopes` names the scopes of an event besides the flow (`modes.event_type`, `modes.tenant`). The handlers' results
-    (`Effect.result`) are what is compared in the shadow, whose handler must not do anything but decide.
+    (`Effect.result`) are what is compared in the shadow, whose handler must not do anything but decide. For handlers
+    that are `async def` there is `AsyncLadder`.
     """
 
     def __init__(
@@ -48,15 +52,16 @@ class Ladder(Watcher):
         modes: Modes,
         disagreements: Disagreements,
         *,
-        autonomous: Handler,
-        fallback: Handler,
+        autonomous: AnyHandler,
+        fallback: AnyHandler,
         scopes: Callable[[Event], Iterable[str]] = lambda event: (),
         parked_share: ParkedShare | None = None,
     ) -> None:
+        self._expect(autonomous, fallback)
         self.modes = modes
         self.disagreements = disagreements
-        self._autonomous = autonomous
-        self._fallback = fallback
+        self._autonomous: Callable[[Event], Any] = autonomous
+        self._fallback: Callable[[Event], Any] = fallback
         self._scopes = scopes
         self._parked_share = parked_share
         self._fates: deque[bool] = deque(maxlen=parked_share.of_last if parked_share else 1)
@@ -74,7 +79,7 @@ class Ladder(Watcher):
             return effect(self._autonomous(event))
         acted = effect(self._fallback(event))
         if mode == SHADOW:
-            self._watch(event, acted.result)
+            self._watch(partial(self._shadow.submit, self._compare, event, acted.result))
         return acted
 
     def model(self, name: str, breaker: Breaker, failures: tuple[type[Exception], ...] = ()) -> Dependency:
@@ -117,25 +122,32 @@ class Ladder(Watcher):
                 self._fates.clear()
             log.warning("the ladder goes down to %s: %s; a person has to bring it up again", mode, why)
 
-    def _watch(self, event: Event, acted: Mapping[str, Any] | None) -> None:
+    def _expect(self, *handlers: AnyHandler) -> None:
+        if any(map(is_async, handlers)):
+            raise TypeError("Ladder: expected plain functions, arrived an async one; AsyncLadder takes both")
+
+    def _watch(self, submit: Callable[[], Future[None]]) -> None:
         """Let the shadow decide, beside the line. Where it cannot keep up, it misses events; the line does not wait."""
         if len(self._in_the_shadow) >= MOST_IN_THE_SHADOW:
             self.unjudged += 1
             return
-        future = self._shadow.submit(self._compare, event, acted)
+        future = submit()
         self._in_the_shadow.add(future)
         future.add_done_callback(self._in_the_shadow.discard)
 
     def _compare(self, event: Event, acted: Mapping[str, Any] | None) -> None:
         try:
-            decided: Mapping[str, Any] | None = effect(self._autonomous(event)).result
-        except Poison as error:
-            decided = {"parked": str(error)}
-        except (RateLimited, Unavailable):
+            shadow: object = effect(self._autonomous(event))
+        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
+            shadow = error
+        self._judge(event, acted, shadow)
+
+    def _judge(self, event: Event, acted: Mapping[str, Any] | None, shadow: object) -> None:
+        """Report what the shadow returned, or raised, where it is something else than what was done."""
+        if isinstance(shadow, RateLimited | Unavailable):
             self.unjudged += 1
             return
-        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
-            decided = {"failed": f"{type(error).__name__}: {error}"}
+        decided = _decided(shadow)
         if decided != acted:
             self._report(event, acted, decided)
 
@@ -145,3 +157,51 @@ class Ladder(Watcher):
         except Unavailable as error:
             self.unjudged += 1
             log.error("%s; a disagreement about %s was not reported", error, event.event_id)
+
+
+class AsyncLadder(Ladder):
+    """The same for a consumer on an event loop: either handler may be `async def`; a plain one runs on a thread."""
+
+    async def __call__(self, event: Event) -> Effect:  # type: ignore[override]
+        """The decision of whoever acts now."""
+        mode = await asyncio.to_thread(self._mode, event)
+        note(mode=mode)
+        if mode == AUTONOMOUS:
+            return effect(await _asked(self._autonomous, event))
+        acted = effect(await _asked(self._fallback, event))
+        if mode == SHADOW:
+            self._watch(partial(self._begin_beside, event, acted.result, asyncio.get_running_loop()))
+        return acted
+
+    def _expect(self, *handlers: AnyHandler) -> None:
+        """Both kinds are welcome."""
+
+    def _begin_beside(
+        self, event: Event, acted: Mapping[str, Any] | None, loop: asyncio.AbstractEventLoop
+    ) -> Future[None]:
+        """In a context of its own: what the shadow notes is no evidence of what was done."""
+        beside = self._compare_beside(event, acted)
+        return Context().run(asyncio.run_coroutine_threadsafe, beside, loop)
+
+    async def _compare_beside(self, event: Event, acted: Mapping[str, Any] | None) -> None:
+        try:
+            shadow: object = effect(await _asked(self._autonomous, event))
+        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
+            shadow = error
+        await asyncio.to_thread(self._judge, event, acted, shadow)
+
+
+async def _asked(handler: Callable[[Event], Any], event: Event) -> Any:
+    """What the handler returns, without holding up the event loop."""
+    if is_async(handler):
+        return await handler(event)
+    return await asyncio.to_thread(handler, event)
+
+
+def _decided(shadow: object) -> Mapping[str, Any] | None:
+    """What a handler in the shadow returned, or raised, as a result to compare."""
+    if isinstance(shadow, Poison):
+        return {"parked": str(shadow)}
+    if isinstance(shadow, Exception):
+        return {"failed": f"{type(shadow).__name__}: {shadow}"}
+    return cast("Effect", shadow).result

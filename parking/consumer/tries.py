@@ -1,5 +1,6 @@
 """Running the handler: how often, with which waits, and what is kept of each failed try."""
 
+import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -94,10 +95,10 @@ class Trying:
             needed: list[Dependency] = []
             noted = traces(event)
             try:
-                needed = self._dependencies.needed(event)
+                needed = yield from self._needed(event)
                 while (seconds := wait(needed, self._now())) > 0:
                     yield Wait(seconds)
-                    needed = self._dependencies.needed(event)
+                    needed = yield from self._needed(event)
                 returned = yield from self._insist.ask(Handle(partial(noting, self.handler, event, noted)))
                 decided = effect(returned)
                 decided = replace(decided, evidence=together(noted, decided.evidence))
@@ -120,6 +121,13 @@ class Trying:
                 judge(needed, None, self._now())
                 return step
 
+    def _needed(self, event: Event) -> Generator[Ask, Any, list[Dependency]]:
+        """What the event needs. Whoever says so may look into a database: that holds up no event loop."""
+        needed = partial(self._dependencies.needed, event)
+        if not self._dependencies.declared:
+            return needed()
+        return (yield from self._insist.ask(Call(needed)))  # type: ignore[no-any-return]
+
     def ended(self, work: Work, number: int) -> list[Attempt]:
         """So many tries of which nothing is known but that the process ended meanwhile."""
         first, at = work.event.attempt, self._now_ms()
@@ -134,6 +142,11 @@ class Trying:
 
     def _now(self) -> float:
         return self._now_ms() / 1000
+
+
+def is_async(handler: object) -> bool:
+    """Whether calling the handler gives a coroutine."""
+    return any(map(inspect.iscoroutinefunction, (handler, inspect.getattr_static(type(handler), "__call__", None))))
 
 
 def failed_try(number: int, error: Exception, at_ms: int, retries: Retries) -> Attempt:

@@ -1,11 +1,13 @@
 """The ladder of modes: each rung, who goes down and who comes up, and what the shadow reports."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from parking.consumer import (
+    AsyncLadder,
     Breaker,
     Disagreements,
     Effect,
@@ -16,10 +18,17 @@ from parking.consumer import (
     Poison,
     RateLimited,
     Unavailable,
+    note,
 )
+from parking.consumer.ask import Wait, advance
+from parking.consumer.coroutines import Coroutines
+from parking.consumer.dispatch import Dispatch, Read
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.modes import AUTONOMOUS, FALLBACK, KIT, SHADOW, event_type, tenant
+from parking.consumer.schedule import Schedule
+from parking.record import Record
 from tests.parking.consumer.service import Log, Service, source
+from tests.waiting import wait_until
 
 
 class Model:
@@ -216,3 +225,93 @@ def test_what_was_read_last_holds_while_the_database_is_away(ledger: Ledger) -> 
     assert modes.of() == SHADOW
     with pytest.raises(Unavailable):
         Modes("disputes", away).of()  # type: ignore[arg-type]
+
+
+class Loop:
+    """The service on an event loop."""
+
+    def __init__(self, service: Service, ladder: AsyncLadder, model: Model) -> None:
+        service.process._trying.handler = ladder
+        self.service, self.ladder, self.model = service, ladder, model
+        self.dispatch = Dispatch(Schedule(per_partition=10, overall=10))
+        self.coroutines = Coroutines(self.dispatch, "test")
+        self.dispatch.assign([("s", 0)])
+
+    def take(self, *records: Record) -> None:
+        """Process the records, those of different keys side by side."""
+        course = self.service.process.course
+        self.dispatch.add(Read(("s", 0), one.offset, one.key or b"", course(one), 1) for one in records)
+        wait_until(lambda: not self.dispatch.backlog(("s", 0))[0])
+        self.ladder.rest()
+
+
+class AsyncModel(Model):
+    async def __call__(self, event: Event) -> Effect:  # type: ignore[override]
+        await asyncio.sleep(0)
+        note(model="m-4.1")
+        return super().__call__(event)
+
+
+@pytest.fixture
+def loop(make_service: Callable[..., Service], modes: Modes, reported: Disagreements) -> Iterator[Loop]:
+    share = ParkedShare(most=0.2, of_last=10)
+    model = AsyncModel()
+    ladder = AsyncLadder(modes, reported, autonomous=model, fallback=old, parked_share=share)
+    dependencies = [ladder.model("model", Breaker(failures=2, open_for=60))]
+    service = make_service(watchers=[ladder], dependencies=dependencies, attempts=2)
+    loop = Loop(service, ladder, model)
+    yield loop
+    loop.coroutines.end()
+
+
+def test_each_rung_with_a_model_that_is_async_and_an_old_handler_that_is_not(
+    loop: Loop, reported: Disagreements
+) -> None:
+    loop.take(source("e1", 0))
+    up(loop.ladder.modes, SHADOW)
+    loop.take(source("e3", 1), source("e4", 2, key=b"other"))
+    up(loop.ladder.modes, AUTONOMOUS)
+    loop.take(source("e5", 3))
+    assert results(loop.service) == [
+        ('{"verdict":"review"}', '{"mode":"fallback"}'),
+        ('{"verdict":"review"}', '{"mode":"shadow"}'),
+        ('{"verdict":"refund"}', '{"mode":"shadow"}'),
+        ('{"verdict":"refund"}', '{"mode":"autonomous","model":"m-4.1"}'),
+    ]
+    assert [one.event_id for one in reported.newest()] == ["e3"]
+
+
+def test_an_open_breaker_leads_down_on_an_event_loop_too(loop: Loop, log: Log) -> None:
+    up(loop.ladder.modes, AUTONOMOUS)
+    loop.model.fails = TimeoutError("no answer")
+    loop.take(source("e1", 0))
+    loop.take(source("e2", 1, key=b"other"))
+    assert (log.said, loop.ladder.modes.of()) == (["poison e1"], FALLBACK)
+
+
+def test_what_an_async_handler_raises_in_the_shadow_harms_nobody(loop: Loop, reported: Disagreements, log: Log) -> None:
+    up(loop.ladder.modes, SHADOW)
+    loop.model.fails = RateLimited(9)
+    loop.take(source("e1", 0))
+    loop.model.fails = Poison("never")
+    loop.take(source("e2", 1))
+    assert (log.said, loop.ladder.unjudged, [one.shadow for one in reported.newest()]) == ([], 1, [{"parked": "never"}])
+
+
+def test_the_ladder_of_plain_functions_says_who_takes_an_async_one(modes: Modes, reported: Disagreements) -> None:
+    with pytest.raises(TypeError, match="AsyncLadder"):
+        Ladder(modes, reported, autonomous=AsyncModel(), fallback=old)
+
+
+def test_a_database_that_is_away_before_a_mode_was_read_spends_no_attempt(
+    service: Service, ledger: Ledger, log: Log
+) -> None:
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute("ALTER TABLE siding_mode RENAME TO hidden")
+    course = service.process.course(source("e1", 0))
+    for _ in range(5):
+        assert isinstance(advance(course), Wait)
+    with ledger.transaction("") as transaction:
+        transaction.connection.execute("ALTER TABLE hidden RENAME TO siding_mode")
+    assert advance(course) is None
+    assert (log.said, len(results(service))) == ([], 1)

@@ -19,6 +19,8 @@ from parking.wire import names
 from tests.parking.consumer.service import Crash
 from tests.parking.consumer.world import Violation, World
 
+pytestmark = pytest.mark.slow
+
 RUNS = {"sqlite": 120, "postgresql": 25}
 DRAFT_RUNS = 1500
 Draft = Callable[[pytest.MonkeyPatch], None]

@@ -28,6 +28,7 @@ def test_a_key_opens_when_all_is_settled_and_live_events_flow_again(
     assert service.effects == [("e2", "e2", 10), ("e3", "e3", 0)]
 
 
+@pytest.mark.slow
 def test_it_stays_closed_while_something_is_held(service: Service, log: Log, parked: list[Announcement]) -> None:
     service.apply(parked[0], 10)
     service.release(10)
