@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from parking.kafka_in import SETTINGS, Fetched, fetched, size_of
+from parking.kafka_in import SETTINGS, Fetched, fetched
 from parking.topic_pattern import is_name
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -44,7 +44,7 @@ def read(
         with closing(Consumer({**SETTINGS, **_SETTINGS, **settings}, error_cb=_quiet)) as consumer:
             for place, one in _all(consumer, places, until):
                 found[place] = one
-                size += size_of(one.record) if isinstance(one, Fetched) else 0
+                size += one.size if isinstance(one, Fetched) else 0
                 if size > most_bytes:
                     break
             consumer.unassign()

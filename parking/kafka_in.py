@@ -68,15 +68,18 @@ CUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fetched:
-    """One record; `fault` says what of it the client could not read (the record then lacks it), `doubt` what it may
-    have read wrongly.
+    """One record, not to be changed.
+
+    `fault` says what of it the client could not read (the record then lacks it), `doubt` what it may have read wrongly;
+    `size`, roughly, how many bytes of our memory it takes: a header of three bytes takes a hundred.
     """
 
     record: Record
     fault: str = ""
     doubt: str = ""
+    size: int = 0
 
 
 class Log(NamedTuple):
@@ -197,14 +200,18 @@ class Reader:
         found: list[Fetched] = []
         size = largest = 0
         while len(found) < most and size < MOST_BYTES:
-            room = min(AT_ONCE, most - len(found), (MOST_BYTES - size) // largest + 1) if found else 1
-            if not self._waiting and not self._fetch(room, 0.01 if found else timeout):
-                break
+            if not self._waiting:
+                room = min(AT_ONCE, most - len(found), (MOST_BYTES - size) // largest + 1) if found else 1
+                if not self._fetch(room, 0.01 if found else timeout):
+                    break
             message = self._waiting.popleft()
-            if self._is_record(message):
-                found.append(fetched(message))
-                took = size_of(found[-1].record)
-                size, largest = size + took, max(largest, took)
+            if message.error() is None:
+                one = fetched(message)
+                found.append(one)
+                size += one.size
+                largest = max(largest, one.size)
+            else:
+                self._heed(message)
             timeout = 0.0  # what says something without a record ends the wait, too
         return found
 
@@ -216,18 +223,16 @@ class Reader:
     def close(self) -> None:
         self._consumer.close()
 
-    def _is_record(self, message: Message) -> bool:
-        error = message.error()
-        if error is None:
-            return True
-        topic, partition = message.topic(), message.partition()
+    def _heed(self, message: Message) -> None:
+        """What the client says of a partition in place of a record."""
+        error, topic, partition = message.error(), message.topic(), message.partition()
+        assert error is not None
         if error.code() == KafkaError._PARTITION_EOF and topic is not None and partition is not None:
             self.reached[topic, partition] = cast("int", message.offset())
         elif error.code() in _TOPIC_IS_ANOTHER and topic is not None and partition is not None:
             self.lost.add((topic, partition))
         elif error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and topic is not None:
             self.refused[topic] = error.str()
-        return False
 
     def _has_ids(self) -> bool:
         if self._tells_ids is None:
@@ -243,26 +248,24 @@ def _quiet(_error: KafkaError) -> None:
     """What the client says of its connections shows in the next look."""
 
 
-def size_of(record: Record) -> int:
-    """Roughly what it takes of our memory: a header of three bytes takes a hundred."""
-    size = len(record.value or b"") + len(record.key or b"") + 500
-    return size + sum([len(value or b"") + len(name) + 150 for name, value in record.headers])
-
-
 def fetched(message: Message) -> Fetched:
     """The record of a message that is no error."""
     headers, fault = headers_of(message)
     kind, timestamp = message.timestamp()
+    key, value = message.key(), message.value()
     record = Record(
-        topic=message.topic() or "",
-        partition=cast("int", message.partition()),
-        offset=cast("int", message.offset()),
-        timestamp_ms=timestamp if kind else -1,
-        key=message.key(),
-        value=message.value(),
-        headers=headers,
+        message.topic() or "",
+        cast("int", message.partition()),
+        cast("int", message.offset()),
+        timestamp if kind else -1,
+        key,
+        value,
+        headers,
     )
-    return Fetched(record, fault, CUT if "" in [name for name, _ in headers] else "")
+    names = [len(name) for name, _ in headers]
+    size = sum(names) + sum([len(data) for _, data in headers if data]) + 150 * len(names)
+    size += len(key or b"") + len(value or b"") + 500
+    return Fetched(record, fault, CUT if 0 in names else "", size)
 
 
 _call_headers = methodcaller("headers")

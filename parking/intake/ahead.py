@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from parking.intake.read import Arrived
 from parking.intake.rows import Row
-from parking.kafka_in import Fetched, Place
+from parking.kafka_in import Place
 
 
 class Stale(Exception):
@@ -19,13 +19,12 @@ class Stale(Exception):
 
 @dataclass(slots=True)
 class Batch:
-    """What was fetched in one poll, and what was made of it, in the same order.
+    """What was fetched in one poll, and the rows that it becomes.
 
     `ids` are those of its topics, asked after the records came; `lost` and `reached` are the reader's (see there), as
     of the last record of this batch and no later.
     """
 
-    fetched: list[Fetched]
     read: list[tuple[Arrived, Row]]
     ids: dict[str, str]
     lost: set[Place]

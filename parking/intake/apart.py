@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from parking import storable
 from parking.coordinates import Coordinates
@@ -43,13 +43,13 @@ class _Known(NamedTuple):
 
 def apart(rows: Sequence[Row]) -> list[Row]:
     """The rows, those of another event under an id of its own."""
-    doubtful = [row for row in rows if isinstance(row, Parked) and _may_be_another(row)]
-    known = _known({row.event for row in doubtful}) if doubtful else {}
-    return [_told_apart(row, known) if isinstance(row, Parked) and _may_be_another(row) else row for row in rows]
+    doubtful = {row.event for row in rows if _may_be_another(row)}
+    known = _known(doubtful) if doubtful else {}
+    return [_told_apart(row, known) if _may_be_another(row) else row for row in rows] if doubtful else list(rows)
 
 
-def _may_be_another(row: Parked) -> bool:
-    return not row.flow.gated and not row.token
+def _may_be_another(row: Row) -> TypeGuard[Parked]:
+    return isinstance(row, Parked) and not row.flow.gated and not row.token
 
 
 def _told_apart(row: Parked, known: dict[tuple[int, bytes], _Known | Columns]) -> Parked:
@@ -94,7 +94,7 @@ def _digest(data: bytes | None) -> bytes | None:
 
 def _known(idents: set[Ident]) -> dict[tuple[int, bytes], _Known | Columns]:
     """Those that are stored; of the others nothing is worked out unless they come twice."""
-    there = [number for (number,) in ask(SQL_THERE, *pairs(list(idents)))]
+    there = [number for (number,) in ask(SQL_THERE, *pairs(idents))]
     if not there:
         return {}
     return {(flow, digest): _stored(columns) for flow, digest, *columns in ask(SQL_KNOWN, array("int8", there))}

@@ -4,8 +4,9 @@ Django binds on the client, as text, and psycopg makes its arrays element by ele
 statements themselves.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from struct import Struct
 from typing import Any
 
@@ -18,6 +19,7 @@ _HEAD, _SIZE = Struct(">iiI"), Struct(">ii")
 _LENGTH = Struct(">i")
 _NULL = _LENGTH.pack(-1)
 _INT8, _INT4, _INT2 = Struct(">iq"), Struct(">ii"), Struct(">ih")
+_BYTEA = 17
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -49,9 +51,10 @@ def array(kind: str, values: Iterable[Any]) -> Array:
     return Array(b"".join((_HEAD.pack(1, 1, oid), _SIZE.pack(len(elements), 1), *elements)))
 
 
-def pairs(idents: Sequence[tuple[int, bytes]]) -> tuple[Array, Array]:
-    """Flows and digests: what names a key, an event or an error group."""
-    return array("int8", (flow for flow, _ in idents)), array("bytea", (digest for _, digest in idents))
+def pairs(idents: Collection[tuple[int, bytes]]) -> tuple[Array, Array]:
+    """Flows and digests (SHA-256): what names a key, an event or an error group."""
+    flows, digests = array("int8", [flow for flow, _ in idents]), [b"", *[digest for _, digest in idents]]
+    return flows, Array(_HEAD.pack(1, 1, _BYTEA) + _SIZE.pack(len(idents), 1) + _LENGTH.pack(32).join(digests))
 
 
 def _bytes(value: bytes) -> bytes:
@@ -67,10 +70,10 @@ def _time(value: datetime) -> bytes:
 
 
 _KINDS: dict[str, tuple[int, Callable[[Any], bytes]]] = {
-    "int8": (20, lambda value: _INT8.pack(8, value)),
-    "int4": (23, lambda value: _INT4.pack(4, value)),
-    "int2": (21, lambda value: _INT2.pack(2, value)),
-    "bytea": (17, _bytes),
+    "int8": (20, partial(_INT8.pack, 8)),
+    "int4": (23, partial(_INT4.pack, 4)),
+    "int2": (21, partial(_INT2.pack, 2)),
+    "bytea": (_BYTEA, _bytes),
     "text": (25, _text),
     "varchar": (1043, _text),
     "timestamptz": (1184, _time),

@@ -30,7 +30,7 @@ def fold(rows: Iterable[Row], touched: Touched, now: datetime) -> None:
             event_id = None
         else:
             event_id = _keep(touched, row)
-        touched.records.append((row.place, row.content, event_id))
+        touched.records.append((*row.place, row.content, event_id))
 
 
 # Events

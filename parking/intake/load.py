@@ -83,38 +83,34 @@ def load(rows: Sequence[Row], now: datetime) -> Touched:
     """Everything that folding these rows needs, locked until the transaction ends."""
     flows = {row.flow.id: row.flow for row in rows}
     parked = [row for row in rows if isinstance(row, Parked)]
-    keys = _keys(rows)
-    wanted = _idents(rows)
+    answered = [row for row in rows if isinstance(row, Answered)]
+    keys = _keys([*parked, *answered])
+    wanted = _idents(parked, answered)
     by_id = {key.id: key for key in keys.values()}
     known = ask(SQL_KNOWN, *pairs(wanted)) if wanted else []
     stops = _stops(by_id, {stop for _, stop in known if stop is not None})
     keys.update((key.ident, key) for key in by_id.values())
     events = _events([number for number, _ in known], stops)
-    new = {row.event for row in parked} - events.keys()
+    keys_of = {row.event: row.key for row in parked if row.event not in events}
     _known_attempts(events.values())
-    earlier = _earlier(new, flows, {row.event: row.key for row in parked})
-    groups = _groups(rows, [answer for answers in earlier.values() for answer in answers], now)
+    earlier = _earlier(keys_of, flows)
+    groups = _groups([*parked, *answered, *(answer for answers in earlier.values() for answer in answers)], now)
     return Touched(
         keys=keys,
         events=events,
         groups=groups,
         earlier=earlier,
-        event_ids=_ids(
-            "parking_eventstate", len(new) + sum(1 for row in rows if not isinstance(row, Parked | Answered))
-        ),
+        event_ids=_ids("parking_eventstate", len(keys_of) + len(rows) - len(parked) - len(answered)),
         stop_ids=_ids("parking_quarantine", sum(1 for key in keys.values() if key.quarantine is None)),
         stops=list(stops.values()),
     )
 
 
-def _keys(rows: Iterable[Row]) -> dict[KeyIdent, Key]:
-    wanted: dict[KeyIdent, bytes] = {}
-    for row in rows:
-        if isinstance(row, Parked | Answered) and row.key is not None:
-            wanted[row.key] = row.hold_key
+def _keys(rows: Iterable[Parked | Answered]) -> dict[KeyIdent, Key]:
+    wanted = {row.key: row.hold_key for row in rows if row.key is not None}
     if not wanted:
         return {}
-    found = _fetch_keys(list(wanted))
+    found = _fetch_keys(wanted)
     missing = [ident for ident in wanted if ident not in found]
     if missing:
         made = ask(SQL_INSERT_KEYS, *pairs(missing), array("bytea", (wanted[ident] for ident in missing)))
@@ -123,7 +119,7 @@ def _keys(rows: Iterable[Row]) -> dict[KeyIdent, Key]:
     return found
 
 
-def _fetch_keys(wanted: Sequence[KeyIdent]) -> dict[KeyIdent, Key]:
+def _fetch_keys(wanted: Collection[KeyIdent]) -> dict[KeyIdent, Key]:
     return {key.ident: key for key in map(_key, ask(SQL_KEYS, *pairs(wanted)))} if wanted else {}
 
 
@@ -144,14 +140,10 @@ def _stops(keys: dict[int, Key], of_events: Collection[int]) -> dict[int, Stop]:
     return found
 
 
-def _idents(rows: Iterable[Row]) -> list[Ident]:
-    wanted: dict[Ident, None] = {}
-    for row in rows:
-        if isinstance(row, Parked | Answered) and row.event is not None:
-            wanted[row.event] = None
-        if isinstance(row, Answered):
-            wanted.update(dict.fromkeys(row.still_held))
-    return list(wanted)
+def _idents(parked: Iterable[Parked], answered: Iterable[Answered]) -> set[Ident]:
+    wanted = {row.event for row in parked}
+    wanted.update(row.event for row in answered if row.event is not None)
+    return wanted.union(*(row.still_held for row in answered))
 
 
 def _events(ids: Sequence[int], stops: dict[int, Stop]) -> dict[Ident, Event]:
@@ -168,12 +160,10 @@ def _known_attempts(events: Collection[Event]) -> None:
         by_id[event_id].known_attempts.add((token, number))
 
 
-def _earlier(
-    idents: Collection[Ident], flows: dict[int, FlowFacts], keys: Mapping[Ident, KeyIdent]
-) -> dict[Ident, list[Answered]]:
-    """The answers about these events, oldest first: they are announced only now."""
+def _earlier(keys: Mapping[Ident, KeyIdent], flows: dict[int, FlowFacts]) -> dict[Ident, list[Answered]]:
+    """The answers about these events, oldest first: they are announced only now. `keys`: of each event."""
     found: dict[Ident, list[tuple[int, Answered]]] = {}
-    for flow, digest, number, *rest in ask(SQL_EARLIER, *pairs(list(idents))) if idents else []:
+    for flow, digest, number, *rest in ask(SQL_EARLIER, *pairs(keys)) if keys else []:
         ident = Ident(flow, digest)
         found.setdefault(ident, []).append((number, _answered(flows[flow], ident, rest)))
     for ident, number, token in _still_held({keys[ident] for ident in found}) if found else ():
@@ -184,7 +174,7 @@ def _earlier(
 
 def _still_held(keys: Collection[KeyIdent]) -> Iterator[tuple[Ident, int, int | None]]:
     """Each event that a `still-held` of these keys names, with the answer's number and token."""
-    for flow, number, token, listed in ask(SQL_STILL_HELD, *pairs(list(keys))):
+    for flow, number, token, listed in ask(SQL_STILL_HELD, *pairs(keys)):
         named = listed
         for one in named if isinstance(named, list) else ():
             if isinstance(one, dict) and isinstance(event_id := one.get("event_id"), str):
@@ -216,13 +206,11 @@ def _attempt(members: dict[str, Any]) -> Attempt:
     return Attempt(**members, validation_errors=errors)
 
 
-def _groups(rows: Sequence[Row], earlier: list[Answered], now: datetime) -> dict[tuple[int, bytes], int]:
+def _groups(rows: Iterable[Parked | Answered], now: datetime) -> dict[tuple[int, bytes], int]:
     wanted: dict[tuple[int, bytes], ErrorGroup] = {}
-    for row in [*rows, *earlier]:
-        if isinstance(row, Parked | Answered) and row.group is not None:
-            place = (row.flow.id, row.group.digest)
-            if place not in wanted:
-                wanted[place] = _group(row, now)
+    for row in rows:
+        if row.group is not None and (place := (row.flow.id, row.group.digest)) not in wanted:
+            wanted[place] = _group(row, now)
     if not wanted:
         return {}
     found = _fetch_groups(wanted)
@@ -233,8 +221,8 @@ def _groups(rows: Sequence[Row], earlier: list[Answered], now: datetime) -> dict
     return found
 
 
-def _fetch_groups(wanted: Iterable[tuple[int, bytes]]) -> dict[tuple[int, bytes], int]:
-    return {(flow, digest): number for number, flow, digest in ask(SQL_GROUPS, *pairs(list(wanted)))}
+def _fetch_groups(wanted: Collection[tuple[int, bytes]]) -> dict[tuple[int, bytes], int]:
+    return {(flow, digest): number for number, flow, digest in ask(SQL_GROUPS, *pairs(wanted))}
 
 
 def _group(row: Parked | Answered, now: datetime) -> ErrorGroup:

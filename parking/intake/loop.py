@@ -31,8 +31,10 @@ NO_DATABASE = (OperationalError, InterfaceError, ProgrammingError)
 LOOK_EVERY = 3.0
 SWITCH = 0.001
 """Seconds after which Python's threads take turns: an answer of the database does not wait for what is read ahead."""
-SELDOM = 100_000, 20, 20
-"""Objects after which Python looks for circles: a batch leaves none, and to look took a third of intake's time."""
+SELDOM = 2_000_000
+"""Objects after which Python looks for circles: more than two batches have, so that it never looks through one."""
+CIRCLES_EVERY = 60.0
+"""Seconds between two looks for circles: a batch leaves none, and to look took a tenth of intake's time."""
 LONGEST_PAUSE = 10.0
 SURE = 10.0
 """Seconds without trouble after which it is over, if no record was stored before: an idle turn proves little."""
@@ -51,6 +53,7 @@ class Intake:
         self._sources: dict[int, Source] = {}
         self._troubles = Troubles()
         self._looked = self._beaten = 0.0
+        self._swept = time.monotonic()
         self._failed = float("-inf")
         self._pause = 0.5
 
@@ -58,7 +61,7 @@ class Intake:
         """Until `stop` is set."""
         sys.setswitchinterval(SWITCH)
         gc.freeze()
-        gc.set_threshold(*SELDOM)
+        gc.set_threshold(SELDOM)
         log.info("intake reads parking topics")
         while not self.stop.is_set():
             self.turn()
@@ -93,6 +96,7 @@ class Intake:
         for source in self._sources.values():
             source.arrange()
         self._beat()
+        self._sweep()
         reading = [source for source in self._sources.values() if source.owned]
         if not reading:
             self.stop.wait(0.1)
@@ -149,6 +153,11 @@ class Intake:
         if due and all(source.answers for source in self._sources.values()):
             beat(PROCESS, self._note())
             self._beaten = time.monotonic()
+
+    def _sweep(self) -> None:
+        if time.monotonic() - self._swept > CIRCLES_EVERY:
+            gc.collect()
+            self._swept = time.monotonic()
 
     def _note(self) -> str:
         partitions = sum(len(source.owned) for source in self._sources.values())

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
 
 import structlog
 from django.utils import timezone
 
-from parking.intake import ownership, pointers, positions, refused
+from parking.intake import ownership, pointers, positions, rows
 from parking.intake.ahead import Ahead, Batch, Stale
-from parking.intake.flows import FlowFacts, Flows, who
+from parking.intake.flows import FlowFacts
+from parking.intake.owned import Owned, note, pass_marks
 from parking.intake.read import Arrived
+from parking.intake.readable import Readable
 from parking.intake.store import OtherContent, Stored, read_all, store_read
-from parking.kafka_in import Fetched, Look, Reader
+from parking.kafka_in import Look, Place, Reader
 from parking.models import Cluster, TopicIncarnation
 from parking.topics import Unreachable
 from parking.trouble import Troubles
@@ -22,29 +21,6 @@ from parking.trouble import Troubles
 log = structlog.get_logger("intake")
 
 BATCH = 4000
-Name = tuple[str, int]
-"""Topic and partition."""
-
-
-class Mark(NamedTuple):
-    """The end of a log as a look saw it."""
-
-    end: int
-    at: datetime
-
-
-@dataclass(slots=True)
-class Owned:
-    """A partition that this process reads."""
-
-    topic: TopicIncarnation
-    partition: int
-    position_id: int
-    next_offset: int
-
-    @property
-    def place(self) -> positions.Partition:
-        return self.topic.pk, self.partition
 
 
 class Source:
@@ -55,19 +31,16 @@ class Source:
     def __init__(self, cluster: Cluster, troubles: Troubles) -> None:
         self.cluster = cluster
         self.declared: Sequence[FlowFacts] = ()
-        self._flows: dict[str, Flows] = {}
-        self.owned: dict[Name, Owned] = {}
+        self.owned: dict[Place, Owned] = {}
         self.answers = False
         self._troubles = troubles
+        self._readable = Readable(cluster, troubles)
         self._reader = Reader(cluster.client_settings)
         self._background = ThreadPoolExecutor(max_workers=1)
         self._looking: Future[Look] | None = None
-        self._beyond_end: set[Name] = set()
-        self._silent: set[Name] = set()
+        self._beyond_end: set[Place] = set()
+        self._silent: set[Place] = set()
         self._ahead = Ahead(self._fetch)
-        self._marks: dict[Name, list[Mark]] = {}
-        self._troubled: set[str] = set()
-        self._compacted: set[str] | None = None
 
     @property
     def subject(self) -> str:
@@ -87,9 +60,8 @@ class Source:
         looked, self._looking = self._looking, None
         try:
             look = looked.result()
-            self._refuse(look)
-            self._take(self._fit(look))
-            self._note(look)
+            self._take(self._readable.fit(look, self.declared, self._reader.refused))
+            note(self.owned, look)
         except Unreachable as error:
             self.answers = False
             where = self.cluster.bootstrap_servers
@@ -111,29 +83,17 @@ class Source:
             self.forget(batch.lost)
             self.look()
         elsewhere = self._of_another_life(batch.ids)
-        if batch.fetched and not batch.lost and not elsewhere:
+        if batch.read and not batch.lost and not elsewhere:
             self._ahead.begin()
         try:
             new = self._store(batch).records
         except Exception:
             self._assign()  # from the stored positions: what is ahead of them must not be stored before them
             raise
-        self._pass_marks(batch.reached)
+        pass_marks(self.owned, batch.reached)
         return new
 
-    def _pass_marks(self, reached: Mapping[Name, int]) -> None:
-        """Behind the last record of a log may stand the marks of transactions, and what was aborted: they are read."""
-        passed = {
-            name: offset
-            for name, offset in reached.items()
-            if name in self.owned and self.owned[name].next_offset < offset
-        }
-        if passed:
-            positions.advance({self.owned[n].place: (self.owned[n].next_offset, end) for n, end in passed.items()})
-            for name, end in passed.items():
-                self.owned[name].next_offset = end
-
-    def forget(self, names: set[Name] | None = None) -> None:
+    def forget(self, names: set[Place] | None = None) -> None:
         """Read these partitions, or all, no further until `arrange` has placed them anew. Needs the database."""
         gone = [name for name in self.owned if names is None or name in names]
         ownership.give(self.owned.pop(name).position_id for name in gone)
@@ -158,44 +118,9 @@ class Source:
         self._background.shutdown(wait=False, cancel_futures=True)
         self._reader.close()
 
-    # What there is to read
+    # Which partitions
 
-    def _fit(self, look: Look) -> dict[Name, TopicIncarnation]:
-        """The partitions of the topics that are there and fit; a line for each flow whose topic is not."""
-        wanted: dict[Name, TopicIncarnation] = {}
-        faults: dict[str, str] = {}
-        self._flows = self._who(look)
-        for topic, flows in self._flows.items():
-            fault = _fault(topic, look) or self._reader.refused.pop(topic, "")
-            if fault:
-                faults[f"flow {flows.first.name}"] = f"{fault}; intake takes it up by itself"
-            elif topic in look.topics:
-                life = positions.incarnation(self.cluster, topic, look.ids.get(topic, ""))
-                positions.retain(life, look.topics[topic])
-                wanted.update(((topic, number), life) for number in range(look.topics[topic].partitions))
-        self._tell(faults)
-        return wanted
-
-    def _who(self, look: Look) -> dict[str, Flows]:
-        """Topic → who parks there, of all that the look knows of."""
-        found = {topic: who(topic, self.declared) for topic in (*look.topics, *look.missing, *look.faults)}
-        return {topic: flows for topic, flows in found.items() if flows}  # who was switched off meanwhile
-
-    def _refuse(self, look: Look) -> None:
-        """Owners hear when it begins, and when it is over; also what began or ended while nobody looked."""
-        compacted = {topic for topic in look.topics if _is_compacted(topic, look) and who(topic, self.declared)}
-        if compacted != self._compacted:
-            refused.tell(self.cluster, compacted)
-            self._compacted = compacted
-
-    def _tell(self, faults: dict[str, str]) -> None:
-        for subject, text in faults.items():
-            self._troubles.is_so(subject, text)
-        for subject in self._troubled - faults.keys():
-            self._troubles.is_over(subject)
-        self._troubled = set(faults)
-
-    def _take(self, wanted: dict[Name, TopicIncarnation]) -> None:
+    def _take(self, wanted: dict[Place, TopicIncarnation]) -> None:
         """Leave what is not wanted, what is another life's, and what is beyond our share; take what is free."""
         share = ownership.share(len(wanted))
         stale = {name for name, owned in self.owned.items() if wanted.get(name) != owned.topic}
@@ -216,7 +141,7 @@ class Source:
             if changed:
                 self._assign()
 
-    def _own(self, name: Name, life: TopicIncarnation) -> bool:
+    def _own(self, name: Place, life: TopicIncarnation) -> bool:
         low, high = self._reader.log(*name)
         position = positions.position(life, name[1], start=low)
         if not ownership.take(position.pk):
@@ -232,7 +157,7 @@ class Source:
         self.owned[name] = Owned(life, name[1], position.pk, max(position.next_offset, low))
         return True
 
-    def _beyond_the_end(self, name: Name, life: TopicIncarnation, next_offset: int, low: int, high: int) -> None:
+    def _beyond_the_end(self, name: Place, life: TopicIncarnation, next_offset: int, low: int, high: int) -> None:
         """The log ends before our position. At the second look (a new leader may lag) it has lost its tail."""
         if name not in self._beyond_end:
             self._beyond_end.add(name)
@@ -247,46 +172,28 @@ class Source:
         self._ahead.drop()
         self._reader.assign({name: owned.next_offset for name, owned in self.owned.items()})
 
-    def _note(self, look: Look) -> None:
-        """What the logs were like, for people. All that was in a log when an earlier look began is stored as soon as
-        the position has passed the end that it saw.
-        """
-        seen = []
-        for name in self.owned.keys() & look.logs.keys():
-            owned, (start, end) = self.owned[name], look.logs[name]
-            marks = [*self._marks.get(name, ()), Mark(end, look.at)]
-            passed = [mark for mark in marks if mark.end <= owned.next_offset]
-            self._marks[name] = [mark for mark in marks if mark.end > owned.next_offset][:1]
-            seen.append(positions.Seen(owned.position_id, start, end, passed[-1].at if passed else None))
-        positions.note(seen, look.at)
-
     # What was read
-
-    def _is_next(self, fetched: Fetched) -> bool:
-        owned = self.owned.get((fetched.record.topic, fetched.record.partition))
-        return owned is not None and fetched.record.offset >= owned.next_offset
 
     def _fetch(self, timeout: float) -> Batch:
         """Fetch and read a batch. Runs in a thread of its own, while the one before is stored; needs no database."""
+        lives = {name: owned.topic.pk for name, owned in self.owned.items()}
         fetched = self._reader.poll(most=BATCH, timeout=timeout)
-        ids = self._reader.ids({one.record.topic for one in fetched})  # asked after the records came
+        topics = {one.record.topic for one in fetched}
+        ids = self._reader.ids(topics)  # asked after the records came
         lost, reached = set(self._reader.lost), dict(self._reader.reached)
         self._reader.reached.clear()
-        arrived = [self._arrived(one) for one in fetched]
-        flows = {one.topic: self._flows[one.record.topic] for one in arrived if one.record.topic in self._flows}
-        if len({one.topic for one in arrived}) > len(flows):
-            raise Stale
+        try:
+            arrived = [
+                Arrived(one.record, lives[one.record.topic, one.record.partition], one.fault, one.doubt)
+                for one in fetched
+            ]
+            flows = {lives[name]: self._readable.flows[name[0]] for name in lives if name[0] in topics}
+        except KeyError:
+            raise Stale from None
         followed = pointers.followed(arrived, flows, self.cluster.client_settings)
-        return Batch(fetched, read_all(followed, flows, timezone.now()), ids, lost, reached)
+        return Batch(read_all(followed, flows, timezone.now()), ids, lost, reached)
 
-    def _arrived(self, fetched: Fetched) -> Arrived:
-        record = fetched.record
-        owned = self.owned.get((record.topic, record.partition))
-        if owned is None:
-            raise Stale
-        return Arrived(record, owned.topic.pk, fetched.fault, fetched.doubt)
-
-    def _of_another_life(self, ids: Mapping[str, str]) -> set[Name]:
+    def _of_another_life(self, ids: Mapping[str, str]) -> set[Place]:
         """If a topic's id is still the one we know, its records are what we take them for; the others are left."""
         another = {n for n, owned in self.owned.items() if n[0] in ids and ids[n[0]] != owned.topic.topic_id}
         if another:
@@ -296,28 +203,17 @@ class Source:
 
     def _store(self, batch: Batch) -> Stored:
         """What is next of a batch: also not of what was just lost."""
-        pairs = [pair for one, pair in zip(batch.fetched, batch.read, strict=True) if self._is_next(one)]
+        nexts = {owned.place: owned for owned in self.owned.values()}
+
+        def is_next(place: rows.Place) -> bool:
+            owned = nexts.get(place[:2])
+            return owned is not None and place.offset >= owned.next_offset
+
+        pairs = [pair for pair in batch.read if is_next(pair[1].place)]
         if not pairs:
             return Stored()
-        names = {(one.record.topic, one.record.partition) for one, _ in pairs}
-        expected = {self.owned[name].place: self.owned[name].next_offset for name in names}
-        stored = store_read(pairs, expected, timezone.now())
-        for one, _ in pairs:
-            self.owned[one.record.topic, one.record.partition].next_offset = one.record.offset + 1
+        ends = {row.place[:2]: row.place.offset + 1 for _, row in pairs}
+        stored = store_read(pairs, {place: nexts[place].next_offset for place in ends}, timezone.now())
+        for place, end in ends.items():
+            nexts[place].next_offset = end
         return stored
-
-
-def _fault(topic: str, look: Look) -> str:
-    """Why a parking topic cannot be read, and what to do; empty where all is well."""
-    if topic in look.faults:
-        return look.faults[topic]
-    if topic in look.missing:
-        return f"parking topic {topic} does not exist: create it with cleanup.policy=delete"
-    if _is_compacted(topic, look):
-        policy = look.topics[topic].cleanup_policy
-        return f"parking topic {topic} has cleanup.policy={policy}, so that records vanish: set cleanup.policy=delete"
-    return ""
-
-
-def _is_compacted(topic: str, look: Look) -> bool:
-    return look.topics[topic].cleanup_policy not in (None, "delete")

@@ -158,27 +158,24 @@ def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: dat
 
 
 def _moves(rows: Sequence[Row], expected: Mapping[Partition, int]) -> dict[Partition, tuple[int, int]]:
-    moves: dict[Partition, tuple[int, int]] = {}
-    for row in rows:
-        place = (row.place.topic, row.place.partition)
-        moves[place] = (expected[place], row.place.offset + 1)
-    return moves
+    ends = {row.place[:2]: row.place.offset + 1 for row in rows}
+    return {place: (expected[place], end) for place, end in ends.items()}
 
 
 def _unseen(rows: Sequence[Row]) -> list[Row]:
     """The rows whose coordinates are not stored yet (guarantee 2). The advanced positions keep everybody else away."""
     seen = _seen(rows)
+    if not seen:
+        return list(rows)
     for row in rows:
         if row.place in seen and seen[row.place] != row.content:
             raise OtherContent(row.place)
-    return [row for row in rows if row.place not in seen] if seen else list(rows)
+    return [row for row in rows if row.place not in seen]
 
 
 def _seen(rows: Sequence[Row]) -> dict[tuple[int, int, int], bytes]:
     """Those of the places that are stored, with the content: looked for only where something beyond the first is."""
-    firsts: dict[Partition, int] = {}
-    for row in rows:
-        firsts.setdefault(row.place[:2], row.place.offset)
+    firsts: dict[Partition, int] = {row.place[:2]: row.place.offset for row in reversed(rows)}
     columns = (array("int8", (topic for topic, _ in firsts)), array("int4", (number for _, number in firsts)))
     partitions = {(topic, number) for topic, number in ask(SQL_BEYOND, *columns, array("int8", firsts.values()))}
     places = [row.place for row in rows if row.place[:2] in partitions]

@@ -117,7 +117,8 @@ class Touched:
     group_counts: dict[int, int] = field(default_factory=dict)
     joined: list[int] = field(default_factory=list)
     """An error group for each event that came to it."""
-    records: list[tuple[Place, bytes, int | None]] = field(default_factory=list)
+    records: list[tuple[int, int, int, bytes, int | None]] = field(default_factory=list)
+    """Topic, partition, offset, content, and the event that it was about."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """(flow, poison | held | other) → events stored for the first time."""
     notes: list[Note] = field(default_factory=list)

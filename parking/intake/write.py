@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
-
-from psycopg.types.json import Jsonb
 
 from parking import alarms, journal, storable
 from parking.actor import system
@@ -17,7 +16,7 @@ from parking.intake.touched import Event, Stop, Touched
 from parking.models import Flow
 
 INTAKE = system("intake")
-NONE_WRONG = Jsonb([], dumps=lambda _nothing: b"[]")
+NONE_WRONG = tables.jsonb([])
 """No validation errors, as most attempts have."""
 
 SQL_RENUMBER = """
@@ -61,7 +60,7 @@ def write(touched: Touched, rows: Iterable[Row], now: datetime) -> None:
     _renumber(touched.stops)
     _write_new_events(touched, now)
     tables.copy(tables.OUTCOME, [_outcome(row, now) for row in rows if isinstance(row, Answered)])
-    tables.copy(tables.PARKED_RECORD, [(*place, content, event) for place, content, event in touched.records])
+    tables.copy(tables.PARKED_RECORD, touched.records)
     heads = [stop.id for stop in touched.stops if stop.look_again and stop.state != "released"]
     if heads:
         ask(SQL_HEADS, array("int8", heads))
@@ -109,7 +108,7 @@ def _renumber(stops: list[Stop]) -> None:
 
 
 def _write_new_events(touched: Touched, now: datetime) -> None:
-    events = sorted(touched.events.values(), key=lambda event: event.id)
+    events = sorted(touched.events.values(), key=attrgetter("id"))
     new = [event for event in events if event.new]
     tables.copy(tables.EVENT_STATE, [_state(event, now) for event in new])
     tables.copy(tables.PARKED_EVENT, [_parked(event, now) for event in new])
@@ -154,16 +153,19 @@ def _payload(event: Event, now: datetime) -> tuple[Any, ...]:
 
 
 def _attempt(event: int, token: int, number: int, attempt: Attempt, evidence: dict[str, Any] | None) -> tuple[Any, ...]:
-    errors = [
-        {name: storable.text(getattr(error, name), 5000) for name in ("path", "expected", "actual", "hint")}
-        for error in attempt.validation_errors[:1000]
-    ]
     return (
         event, token, number, _time(attempt.at), storable.text(attempt.error_type, 1000),
         storable.text(attempt.message, 20_000), storable.text(attempt.stacktrace, 200_000),
-        Jsonb(errors) if errors else NONE_WRONG,
-        attempt.retryable, None if evidence is None else Jsonb(evidence),
+        _wrong(attempt) if attempt.validation_errors else NONE_WRONG,
+        attempt.retryable, None if evidence is None else tables.jsonb(evidence),
     )  # fmt: skip
+
+
+def _wrong(attempt: Attempt) -> bytes:
+    return tables.jsonb([
+        {name: storable.text(getattr(error, name), 5000) for name in ("path", "expected", "actual", "hint")}
+        for error in attempt.validation_errors[:1000]
+    ])  # fmt: skip
 
 
 def _time(ms: int) -> datetime | None:
@@ -174,8 +176,8 @@ def _time(ms: int) -> datetime | None:
 def _outcome(row: Answered, now: datetime) -> tuple[Any, ...]:
     return (
         row.flow.id, *row.place, row.key.digest if row.key else b"", row.event.digest if row.event else None,
-        row.outcome, row.token, row.replay_id, row.fate_token, row.fingerprint, row.position, Jsonb(row.attempts_json),
-        None if row.evidence is None else Jsonb(row.evidence), now,
+        row.outcome, row.token, row.replay_id, row.fate_token, row.fingerprint, row.position,
+        tables.jsonb(row.attempts_json), None if row.evidence is None else tables.jsonb(row.evidence), now,
     )  # fmt: skip
 
 

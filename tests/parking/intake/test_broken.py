@@ -8,10 +8,10 @@ from parking.dialects import native
 from parking.intake.ahead import Ahead, Batch
 from parking.intake.flows import facts, who
 from parking.intake.loop import Intake
+from parking.intake.owned import Owned
 from parking.intake.positions import Moved
-from parking.intake.source import Owned, Source
+from parking.intake.source import Source
 from parking.intake.store import OtherContent, read_all
-from parking.kafka_in import Fetched
 from parking.models import EventState, IntakePosition, ParkedRecord, Quarantine, Rollup
 from parking.trouble import Troubles
 
@@ -136,7 +136,7 @@ def test_a_replaced_log_whose_broker_is_away_ends_nothing(lot):
     source = Source(lot.flow.cluster, Troubles())
     flows = {lot.topic.pk: who(lot.topic.name, [facts(lot.flow)])}
     pairs = read_all([moved(arrived, value=b"other")], flows, timezone.now())
-    source._ahead = Ahead(lambda _: Batch([Fetched(pairs[0][0].record)], pairs, {}, set(), {}))
+    source._ahead = Ahead(lambda _: Batch(pairs, {}, set(), {}))
     source.owned[lot.topic.name, 0] = owned
     try:
         assert Intake()._step(source, 0.1) == 0
