@@ -3,11 +3,12 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV = .venv/bin
 ARGS ?=
+PARALLEL = --numprocesses=2 --dist=worksteal
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo '  ARGS="…"          is passed on to test, mutants and screenshots;  PYTHON=…  chooses the interpreter'
+	@echo '  ARGS="…"          is passed on to test, fast, mutants and screenshots;  PYTHON=…  chooses the interpreter'
 
 setup: ## makes .venv from requirements.lock; needs only Python 3.11 (the other targets call it)
 	@test -n "$(PYTHON)" || { echo "No python3.11 or python3 on the PATH: install Python 3.11, or set PYTHON=/path/to/python"; exit 1; }
@@ -19,8 +20,11 @@ demo: setup ## PostgreSQL, Redis, Kafka, Siding and a sample service; prints the
 servers: setup ## only PostgreSQL, Redis and Kafka, for development; prints their addresses
 	@exec $(VENV)/python -m console.embedded
 
-test: setup ## all tests, on real servers. ARGS="tests/parking -k intake" chooses
-	@exec $(VENV)/python -m tests $(if $(ARGS),$(ARGS),--numprocesses=2)
+test: setup ## all tests, on real servers and both cores. ARGS="tests/parking -k intake" chooses, in one process
+	@exec $(VENV)/python -m tests $(if $(findstring tests/,$(ARGS)),,$(PARALLEL)) $(ARGS)
+
+fast: setup ## the tests that are not marked slow, in under three minutes: every module's core, before each commit
+	@exec $(VENV)/python -m tests $(PARALLEL) -m "not slow" $(ARGS)
 
 check: lint types layers migrations templates dependencies ## all of these: lint, types, layers, migrations, templates, dependencies
 
@@ -80,4 +84,4 @@ lock: setup ## writes requirements.lock anew from pyproject.toml
 clean: ## removes .venv and everything that the demo and the tests left here
 	@rm -rf .venv .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots test-results
 
-.PHONY: help setup demo servers test check lint types layers migrations templates dependencies bench-intake bench-consumer mutants guarantees settings screenshots format lock clean
+.PHONY: help setup demo servers test fast check lint types layers migrations templates dependencies bench-intake bench-consumer mutants chaos guarantees settings screenshots format lock clean

@@ -9,7 +9,7 @@ from replay.models import Replay
 from tests.console import story
 from tests.replay.line import Line
 
-pytestmark = [pytest.mark.browser, pytest.mark.kafka]
+pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 
 
 class Disputes(Line):

@@ -10,7 +10,7 @@ from tests.browser.faults import barriers, sideways
 from tests.console import story
 from tests.screenshots import scenes
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from tests.browser.faults import barriers, sideways
 from tests.console import story
 from tests.console.pages.test_retries import waits
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1360, "light"), (1360, "dark"), (360, "light")])

@@ -11,7 +11,7 @@ from tests.console import story
 from tests.console.pages.test_values import DECIDED, DIGITS
 from tests.registry import AVRO, SchemaRegistry
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ERROR = ValidationError("/amount_cents", "less than 1 000 000", str(DIGITS), "check the amount")
 
 

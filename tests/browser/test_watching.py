@@ -10,7 +10,7 @@ from parking.models import Incident
 from tests import alarm_story
 from tests.console import story
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture

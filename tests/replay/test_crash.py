@@ -13,6 +13,8 @@ from replay import recover, run
 from replay.models import Replay
 from tests.replay.line import again
 
+pytestmark = pytest.mark.slow
+
 WORKER = """
 import os, signal, sys
 import django

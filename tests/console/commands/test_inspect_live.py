@@ -132,6 +132,7 @@ def test_a_hole_is_a_hole(kafka, make_topic):
     assert inspect(topic, 2)["event_id"].startswith(f"{topic}/0/2@")
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_or_is_not_declared(settings, db):
     settings.KAFKA_BOOTSTRAP_SERVERS = "127.0.0.1:1"
     assert fault(*at("t", 0, 0)).startswith("127.0.0.1:1: Kafka cannot be reached")

@@ -128,6 +128,7 @@ deliver(int(sys.argv[1]), by="notifier")
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_while_it_sends_is_followed_by_another_with_the_same_id(
     variables, receiver, make_receiver
 ):

@@ -156,6 +156,7 @@ def start(variables, receiver, own_redis, tmp_path):
         process.wait(20)
 
 
+@pytest.mark.slow
 def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start, own_redis, receiver):
     flow = make_flow("orders")
     hook(flow.team, receiver.url)

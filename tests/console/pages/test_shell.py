@@ -131,6 +131,7 @@ def test_a_failure_of_ours_needs_no_database(scene, rf, django_assert_num_querie
     assert "Something broke on our side" in response.content.decode()
 
 
+@pytest.mark.slow
 def test_a_list_asks_as_many_questions_for_thirty_rows_as_for_two(scene):
     def cost(address: str) -> int:
         client = scene.client(scene.oncall)

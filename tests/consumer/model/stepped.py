@@ -13,7 +13,7 @@ import psycopg
 
 from parking.consumer.ledger.postgres import PostgresLedger
 
-LATE = 20.0
+LATE = 60.0
 
 
 class Stepped(PostgresLedger):

@@ -14,6 +14,8 @@ import pytest
 from tests.consumer.model.kit import Kit, Without, without
 from tests.consumer.model.search import Bounds, Search, Violation
 
+pytestmark = pytest.mark.slow
+
 ONE, TWO = (("a", "b"),), (("a",), ("b",))
 BOUNDS = {
     "two plans, an old owner": Bounds(ONE, tokens=2, crashes=1, zombies=True, plans=("apply", "skip")),
@@ -91,7 +93,6 @@ TAKEN_AWAY = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BOUNDS)
 def test_no_interleaving_breaks_the_gate(name: str) -> None:
     """Order per key, no effect twice, nothing lost, no old plan after a newer one, no phantom, the facts agree."""

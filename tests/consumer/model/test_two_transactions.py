@@ -24,6 +24,8 @@ from tests.consumer.model.stepped import Pair, Stepped, orders
 from tests.parking.consumer.conftest import postgres as postgres  # noqa: PLC0414 -- a fixture
 from tests.parking.consumer.service import EFFECTS, FLOW, Log, Service, command, sent, source
 
+pytestmark = pytest.mark.slow
+
 OPEN = -1
 SWITCHES = int(os.environ.get("SIDING_SWITCHES", "2"))
 """How often one transaction is left for the other although it could go on. Lost updates and the like need two."""

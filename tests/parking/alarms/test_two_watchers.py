@@ -50,6 +50,7 @@ def watchers(variables):
         process.wait(20)
 
 
+@pytest.mark.slow
 def test_two_processes_tell_each_transition_once(watchers):
     flow = make_flow("orders")
     hook(flow.team, name="pager")

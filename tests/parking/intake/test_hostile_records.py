@@ -119,6 +119,7 @@ def test_tombstones_keep_their_place_in_the_key(flow, intake):
     ]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_headers_and_keys_of_100_kb(flow, intake, kafka):
     lot = lot_of(flow)
     many = [(b"h", b"")] * 100_000

@@ -228,6 +228,7 @@ def leave(intake):
     intake.close()
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_partitions(make_topic, intake, transactional_db, variables):
     import subprocess
     import sys
@@ -261,6 +262,7 @@ def test_two_processes_share_the_partitions(make_topic, intake, transactional_db
     assert ownership.share(4) == 4
 
 
+@pytest.mark.slow
 def test_a_database_that_takes_longer_than_the_poll_interval_costs_no_partition(flow, intake):
     """Case ING-17: no group, so nothing is rebalanced away and nothing is read twice."""
     limits = {"session.timeout.ms": 2000, "max.poll.interval.ms": 2000}
@@ -285,6 +287,7 @@ def test_a_database_that_takes_longer_than_the_poll_interval_costs_no_partition(
     assert not Incident.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_was_read_ahead_is_not_stored_before_what_could_not_be(flow, intake):
     lot, total = lot_of(flow), 9000
     for first in range(0, total, 1000):

@@ -70,6 +70,7 @@ def test_killed_again_and_again_it_stores_everything_once(flow, variables, tmp_p
     assert IntakePosition.objects.get().next_offset == total
 
 
+@pytest.mark.slow
 def test_a_database_that_goes_away_is_told_once_and_waited_for(flow, variables, tmp_path):
     lot = lot_of(flow)
     with intake(variables, tmp_path) as (_, log):
@@ -93,6 +94,7 @@ def test_a_database_that_goes_away_is_told_once_and_waited_for(flow, variables, 
     assert sum(event.attempts.count() for event in EventState.objects.all()) == 49
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
