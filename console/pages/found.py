@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest
 from console import access
 from console.access import Permission
 from console.pages.kept import kept
+from parking import shared_topics
 from parking.actor import Actor
 from parking.models import AlarmRule, Delivery, ErrorGroup, EventState, Flow, Hook, Incident, Quarantine
 from replay.models import Replay
@@ -27,7 +28,10 @@ def event(request: HttpRequest, pk: int, permission: Permission = Permission.SEE
     rows = EventState.objects.select_related(
         "flow__team", "flow__cluster", "event", "quarantine__hold_key", "error_group", "decision__amendment"
     )
-    return kept(_allowed(request, rows, pk, permission))
+    state = _allowed(request, rows, pk, permission)
+    if state.quarantine_id is None and shared_topics.hidden(state.event, _closed(request)):
+        raise Http404
+    return kept(state)
 
 
 def replay(request: HttpRequest, pk: int, permission: Permission = Permission.SEE) -> Replay:
@@ -79,6 +83,10 @@ def flow(request: HttpRequest, name: str, permission: Permission = Permission.SE
         raise Http404
     access.of(request.user).require(row.pk, permission)
     return row
+
+
+def _closed(request: HttpRequest) -> dict[int, list[str]]:
+    return shared_topics.closed(access.of(request.user).flow_ids(Permission.PAYLOADS))
 
 
 def _one(rows: QuerySet[Row], pk: int) -> Row:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from console.access import Access, Permission
 from console.pages import reach
+from parking import shared_topics
 from parking.models import EventState, Flow, Incident, IntakePosition, Rollup
 
 MINUTES = 10
@@ -55,5 +56,5 @@ def partitions(flows: Sequence[Flow]) -> list[IntakePosition]:
 def raw(viewer: Access, flow_ids: Sequence[int]) -> list[Raw]:
     """The latest ones."""
     readable = viewer.flow_ids(Permission.PAYLOADS)
-    rows = EventState.objects.visible(flow_ids).not_understood().select_related("event", "flow")[:MOST_RAW]
+    rows = shared_topics.raw(visible=flow_ids, readable=readable).select_related("event", "flow")[:MOST_RAW]
     return [Raw(row, row.event.unreadable_reason if row.flow_id in readable else None) for row in rows]

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_safe
 from console import access
 from console.access import Access, Permission
 from console.pages import found
+from parking import shared_topics
 from parking.models import EventState, Flow, PendingRetry, Quarantine
+from parking.models.event import EventStateQuerySet
 from parking.models.quarantine import QuarantineQuerySet
 from replay.models import Replay
 
@@ -81,12 +83,16 @@ def keys(request: HttpRequest) -> HttpResponse:
             "version": fingerprint,
             "flows": Flow.objects.filter(pk__in=viewer.flow_ids()),
             "totals": totals(matching),
-            "not_understood": EventState.objects.visible(viewer.flow_ids()).not_understood().count(),
+            "not_understood": _raw(viewer).count(),
             "retries": PendingRetry.objects.visible(viewer.flow_ids()).waiting(timezone.now()).count(),
             "find": asked.text,
             "states": STATES,
         },
     )
+
+
+def _raw(viewer: Access) -> EventStateQuerySet:
+    return shared_topics.raw(visible=viewer.flow_ids(), readable=viewer.flow_ids(Permission.PAYLOADS))
 
 
 def find(viewer: Access, asked: Asked) -> QuarantineQuerySet:

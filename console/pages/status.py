@@ -18,7 +18,8 @@ from console.access import Permission
 from console.pages import intake_facts, reach
 from console.pages.incidents import MOST_FAILED, failed
 from console.pages.reach import Reach
-from parking.models import Beat, Delivery, EventState, Flow, IntakePosition
+from parking import shared_topics
+from parking.models import Beat, Delivery, Flow, IntakePosition
 from parking.search import position
 from parking.topic_pattern import is_pattern
 
@@ -58,7 +59,7 @@ def status(request: HttpRequest) -> HttpResponse:
         "failed": list(failed(viewer)[:MOST_FAILED]),
         "open": Delivery.objects.visible(ids).open().count(),
         **intake_facts.of(viewer, list(seen)),
-        "not_understood": EventState.objects.visible(ids).not_understood().count(),
+        "not_understood": shared_topics.raw(visible=ids, readable=viewer.flow_ids(Permission.PAYLOADS)).count(),
         "resend": viewer.flow_ids(Permission.HALT),
     }
     return render(request, "status/live.html" if "live" in request.GET else "status/status.html", context)

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from console import access
 from console.access import Permission
-from parking.models import EventState
+from parking import shared_topics
 
 PAGE = 50
 
@@ -14,14 +14,15 @@ PAGE = 50
 @require_safe
 def unattributed(request: HttpRequest) -> HttpResponse:
     viewer, after = access.of(request.user), request.GET.get("after", "")
-    rows = EventState.objects.visible(viewer.flow_ids()).not_understood()
+    readable = viewer.flow_ids(Permission.PAYLOADS)
+    rows = shared_topics.raw(visible=viewer.flow_ids(), readable=readable)
     if after.isdecimal() and len(after) < 19:
         rows = rows.filter(pk__lt=int(after))
     found = list(rows.select_related("event", "flow__team")[: PAGE + 1])
     context = {
         "events": found[:PAGE],
         "more": found[PAGE - 1].pk if len(found) > PAGE else "",
-        "readable": viewer.flow_ids(Permission.PAYLOADS),
+        "readable": readable,
         "after": after,
     }
     return render(request, "unattributed/unattributed.html", context)

@@ -14,6 +14,7 @@ from itertools import groupby
 from django.db.models import BinaryField
 from django.db.models.functions import Substr
 
+from parking import shared_topics
 from parking.models import EventState, Flow, HoldKey, IndexedDay, ParkedEvent, Quarantine
 from parking.search import position
 from parking.search.grammar import LONGEST_PREFIX, Query
@@ -58,7 +59,7 @@ def find(
     walk = Walk(query, _days(indexed, visible, readable, start), start, size)
     walk.go()
     return Answer(
-        hits=_hits(walk.found, visible),
+        hits=_hits(walk.found, visible, readable),
         count=None if start else walk.count,
         next=str(walk.next) if walk.next else "",
         events=sum(day.events for day in indexed),
@@ -95,8 +96,8 @@ def _days(
     return [Day(day, [scopes[one.flow_id] for one in flows], sum(one.events for one in flows)) for day, flows in by_day]
 
 
-def _hits(found: list[Place], visible: Collection[int]) -> list[EventState]:
-    """In the order of `found`; the days keep the partitions small that are looked at."""
+def _hits(found: list[Place], visible: Collection[int], readable: Collection[int]) -> list[EventState]:
+    """In the order of `found`, less what `shared_topics` hides; the days keep the partitions small that are looked at."""
     if not found:
         return []
     ids = [place.id for place in found]
@@ -111,4 +112,6 @@ def _hits(found: list[Place], visible: Collection[int]) -> list[EventState]:
     for event in events:
         if event.pk in states:
             states[event.pk].event = event
-    return [states[number] for number in ids if number in states]
+    hits = [states[number] for number in ids if number in states]
+    closed = shared_topics.closed(readable) if any(hit.quarantine_id is None for hit in hits) else {}
+    return [hit for hit in hits if hit.quarantine_id is not None or not shared_topics.hidden(hit.event, closed)]
