@@ -18,7 +18,7 @@ class Walk:
     """Walks over all events that are still to be fetched, the oldest first, a few in each round.
 
     What came meanwhile is tried in the next round. All others have their turn again after a pause, which doubles from
-    a minute to an hour while nothing is found: most of what is gone stays gone. `clock` gives seconds that never go back.
+    a minute to an hour while nothing is found: most of what is gone stays gone. `clock` gives seconds that only grow.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -97,7 +97,7 @@ def _days(
 
 
 def _hits(found: list[Place], visible: Collection[int], readable: Collection[int]) -> list[EventState]:
-    """In the order of `found`, less what `shared_topics` hides; the days keep the partitions small that are looked at."""
+    """In the order of `found`, less what `shared_topics` hides; the days keep the looked-at partitions few."""
     if not found:
         return []
     ids = [place.id for place in found]
