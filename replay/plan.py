@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 
+from parking import headers
 from parking.errors import Refused
 from parking.fields import pack
-from parking.models import Decision, EventState, Flow, Quarantine
+from parking.fingerprint import fingerprint
+from parking.models import Decision, EventPayload, EventState, Flow, Quarantine
 from replay.models import Replay, Step
 
 SHOWN = 5
@@ -86,7 +88,8 @@ def repair(quarantine: Quarantine, *, up_to: int | None = None) -> Plan:
     """The plan that has the consumer hold again all events of the quarantine (up to that position), settled ones too.
 
     For a ledger that was restored or lost: it answers with the fact where it knows one. A settled event whose bytes
-    retention has removed is left out. Raises Refused for a flow without the gate.
+    retention has removed is left out; one that is only a pointer is held as what there is of it. Raises
+    Refused for a flow without the gate.
     """
     if not quarantine.flow.gated:
         raise Refused(f"The consumer of flow {quarantine.flow.name} keeps no ledger: there is nothing to hold again.")
@@ -199,9 +202,19 @@ def _planned(ordinal: int, event: EventState) -> Planned:
 
 
 def _held_again(ordinal: int, event: EventState) -> Planned:
-    fingerprint = bytes(event.event.fingerprint)
+    sent = _as_stored(event) if event.event.to_be_fetched else bytes(event.event.fingerprint)
     position = event.position if event.position is not None else -1
-    return Planned(ordinal, event.pk, event.event.event_id, position, "hold", fingerprint)
+    return Planned(ordinal, event.pk, event.event.event_id, position, "hold", sent)
+
+
+def _as_stored(event: EventState) -> bytes:
+    """The fingerprint of what is here of an event whose key and value are still in the source topic, if even there.
+
+    The ledger needs its place; what is applied in the end has to be fetched first, or amended.
+    """
+    stored = EventPayload.objects.get(pk=event.pk, stored_at=event.stored_at)
+    key, value = (None if field is None else bytes(field) for field in (stored.key, stored.value))
+    return fingerprint(key, value, headers.unpack(stored.headers))
 
 
 def _authors(event: EventState) -> Iterable[str]:

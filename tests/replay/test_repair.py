@@ -9,6 +9,7 @@ from parking.consumer.gate import Gate
 from parking.consumer.process import Process
 from parking.errors import Conflict, Refused
 from parking.models import EventState, Incident, Quarantine
+from parking.wire.announcement import as_pointer
 from replay import plan, request
 from replay.models import Replay
 from tests.replay.line import ANNE, BORIS, Line
@@ -98,6 +99,29 @@ def test_what_the_ledger_knows_it_answers_with_the_fact(line: Line) -> None:
     assert repair.steps.get(ordinal=1).reason.startswith("was skipped before (under token")
     assert line.effects() == effects
     assert line.event("e2").state == "applied"
+
+
+def test_a_pointer_whose_bytes_nobody_has_is_held_again_too(line: Line) -> None:
+    """Settled or not: the ledger needs its place in the line, and the plan must not wait for what is gone."""
+    line.change(window=1)
+    for name in ("e1", "e2", "e3", "e4"):
+        line.deliver(name, b"bad e1" if name == "e1" else b"good " + name.encode())
+    for n in (1, 3):
+        line.published[n] = as_pointer(line.published[n])
+    line.park_all()
+    for name in ("e1", "e2", "e4"):
+        line.decide(name, "skip")
+    replay = line.approved()
+    line.play(replay, until=lambda _: line.event("e2").state == "skipped" and line.event("e3").state == "parked")
+    line.cancel(replay)
+    line.play(replay)
+    lose(line)
+    repair = repaired(line)
+    assert (repair.state, line.steps(repair)) == ("completed", [(f"e{n}", "held") for n in (1, 2, 3, 4)])
+    assert unsettled(line) == ["e1", "e2", "e3", "e4"]
+    done = line.play(line.approved())
+    assert done.state == "completed", done.stop_reason
+    assert line.effects() == [("e3", b"good e3")]
 
 
 def test_another_fact_than_ours_is_a_conflict(line: Line) -> None:
