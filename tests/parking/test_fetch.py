@@ -171,7 +171,7 @@ def test_a_cluster_that_is_away_takes_a_few_seconds_and_loses_nothing(lot, sourc
     walk = Walk(clock := Clock())
     begun = time.monotonic()
     assert walk.fetch_late() == 0
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 30
     Cluster.objects.update(bootstrap_servers=kafka)
     clock.now = FIRST
     assert walk.fetch_late() == 1
