@@ -1,10 +1,9 @@
 """Where a record stands in Kafka."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinates:
+class Coordinates(NamedTuple):
     """Topic, partition, offset and timestamp (milliseconds since 1970) of one record; a number is −1 where unknown."""
 
     topic: str

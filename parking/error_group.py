@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 LOOKED_AT = 2000
 """Characters of a message that count; what follows is rarely the same twice."""
@@ -16,12 +16,14 @@ _VARYING = re.compile(
     r"|(?P<hex>\b0x[0-9a-fA-F]+\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,}\b)"
     r"|(?P<n>(?<![A-Za-z_])[-+]?\d+(?:[.,]\d+)*))"
 )
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_ALIKE = 512
+"""Characters of a message that is remembered without its digits."""
 _SAYS_NOTHING = ("failed to deserialize", "threw exception; ", "serialization error: ")
 _CAUSED_BY = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """`digest` (32 bytes) names the group; `pattern` is the normalised message: `amount must be positive: <n>`."""
 
     digest: bytes
@@ -29,12 +31,18 @@ class Group:
     pattern: str
 
 
-@lru_cache(maxsize=1)  # asked twice of each failure: by its dialect and for its row
 def group(error_type: str | None, message: str | None, stacktrace: str | None = None) -> Group:
     """The group of a failure. Never raises; an unknown type or message is an empty text."""
     kind, pattern = error_type or "", normalised(telling(message or "", stacktrace or ""))
+    return _short(kind, pattern) if len(kind) + len(pattern) <= _ALIKE else _group(kind, pattern)
+
+
+def _group(kind: str, pattern: str) -> Group:
     packed = f"{kind}\0{pattern}".encode("utf-8", "surrogatepass")
     return Group(hashlib.sha256(packed).digest(), kind, pattern)
+
+
+_short = lru_cache(maxsize=1024)(_group)
 
 
 def telling(message: str, stacktrace: str) -> str:
@@ -47,5 +55,16 @@ def telling(message: str, stacktrace: str) -> str:
 
 def normalised(message: str) -> str:
     """The message with `<time>`, `<id>`, `<hash>`, `<hex>` and `<n>` for what differs, on one line."""
-    looked_at = " ".join(message[:LOOKED_AT].split())
-    return _VARYING.sub(lambda found: f"<{found.lastgroup}>", looked_at)
+    alike = _alike(message.encode("ascii").translate(_ZEROS)) if len(message) <= _ALIKE and message.isascii() else None
+    return _normalised(message[:LOOKED_AT]) if alike is None else alike
+
+
+@lru_cache(maxsize=1024)
+def _alike(zeros: bytes) -> str | None:
+    """What all messages become that are the same but for their digits; None where a digit counts (`E42`, `0x1f`)."""
+    pattern = _normalised(zeros.decode("ascii"))
+    return None if "0" in pattern or b"0x" in zeros else pattern
+
+
+def _normalised(looked_at: str) -> str:
+    return _VARYING.sub(lambda found: f"<{found.lastgroup}>", " ".join(looked_at.split()))

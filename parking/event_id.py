@@ -1,11 +1,14 @@
 """The event id: what makes two deliveries the same event (DESIGN section 5)."""
 
 import hashlib
+from collections.abc import Callable
 
 from parking.coordinates import Coordinates
 from parking.record import Record
 
 LONGEST = 1024
+NAMES = ("event-id", "ce_source", "ce_id")
+"""The headers that say which event it is."""
 
 
 def event_id(record: Record) -> str:
@@ -13,9 +16,16 @@ def event_id(record: Record) -> str:
 
     A header counts if its first occurrence is UTF-8 and not empty. At most 1 KiB of UTF-8, else `sha256:<hex>`.
     """
-    source, number = _text(record, "ce_source"), _text(record, "ce_id")
-    cloud_event = f"{source}#{number}" if source and number else None
-    return bounded(_text(record, "event-id") or cloud_event or str(record.coordinates))
+    return bounded(named(record.first) or str(record.coordinates))
+
+
+def named(first: Callable[[str], bytes | None]) -> str | None:
+    """The id that the headers say, however long; `first` gives the value of the first header of a name."""
+    told = _text(first("event-id"))
+    if told:
+        return told
+    source, number = _text(first("ce_source")), _text(first("ce_id"))
+    return f"{source}#{number}" if source and number else None
 
 
 def conflicting(event_id: str, at: Coordinates) -> str:
@@ -31,8 +41,7 @@ def bounded(event_id: str) -> str:
     return event_id if len(data) <= LONGEST else "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def _text(record: Record, name: str) -> str | None:
-    value = record.first(name)
+def _text(value: bytes | None) -> str | None:
     try:
         return value.decode("utf-8") if value else None
     except UnicodeDecodeError:

@@ -1,5 +1,6 @@
 """Ordered headers on one byte string: order, repeats and nulls are kept (columns `headers` and `raw_headers`)."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from parking import fields
@@ -8,20 +9,35 @@ from parking.record import Headers
 
 SHORT = 64
 _NULL = fields.pack([None])
-_LENGTHS = [length.to_bytes(8, "big") for length in range(2048)]
+
+
+class _Lengths(dict[int, bytes]):
+    """A length as 8 bytes; those of most values are kept."""
+
+    def __missing__(self, length: int) -> bytes:
+        return length.to_bytes(8, "big")
+
+
+_LENGTHS = _Lengths((length, length.to_bytes(8, "big")) for length in range(2048))
 
 
 def pack(headers: Headers) -> bytes:
     """Names and values in turn (`parking.fields`); names as UTF-8, half a surrogate pair included."""
-    packed: list[bytes] = []
-    for name, value in headers:
-        written = _short_name(name) if len(name) < SHORT else _name(name)
-        if value is None:
-            packed += (written, _NULL)
-        else:
-            length = len(value)
-            packed += (written, _LENGTHS[length] if length < 2048 else length.to_bytes(8, "big"), value)
-    return b"".join(packed)
+    return pack_values(written([name for name, _ in headers]), headers)
+
+
+def written(names: Sequence[str]) -> list[bytes]:
+    """The names as `pack` writes them: the same come with every record."""
+    return [_short_name(name) if len(name) < SHORT else _name(name) for name in names]
+
+
+def pack_values(names: Sequence[bytes], headers: Headers) -> bytes:
+    """As `pack` does, where the names are written already."""
+    parts = [b""] * (3 * len(headers))
+    parts[::3] = names
+    parts[1::3] = [_NULL if value is None else _LENGTHS[len(value)] for _, value in headers]
+    parts[2::3] = [value or b"" for _, value in headers]
+    return b"".join(parts)
 
 
 def unpack(packed: bytes | memoryview) -> Headers:

@@ -2,11 +2,11 @@
 
 from parking.dialects import hand_rolled, layout, native, topics
 from parking.dialects.family import Found
+from parking.dialects.layout import Layout
 from parking.dialects.reading import UNATTRIBUTED, Reading, Unreadable, unattributed
 from parking.dialects.table import FAMILIES
 from parking.event_id import event_id
 from parking.record import Record
-from parking.wire import is_siding
 
 __all__ = ["UNATTRIBUTED", "Reading", "Unreadable", "added", "find", "identify"]
 
@@ -18,15 +18,19 @@ def identify(record: Record) -> Reading:
 
     Raises Unreadable where it says that it is of a dialect and cannot be read.
     """
-    if is_siding(record):
-        return native.read(record)
-    found = find(record)
+    seen = layout.of(record.headers, topics.in_front(record.topic))
+    if seen.block is not None:
+        return native.read(record, seen)
+    found = _find(record, seen)
     return unattributed(record, event_id(record)) if found is None else found.family.read(found)
 
 
 def find(record: Record) -> Found | None:
     """The family of the newest failure in a record: by its headers, else whoever knows it; None if nobody does."""
-    seen = layout.of(record.headers, topics.in_front(record.topic))
+    return _find(record, layout.of(record.headers, topics.in_front(record.topic)))
+
+
+def _find(record: Record, seen: Layout) -> Found | None:
     if seen.newest is not None:
         found = Found(record, seen.newest, seen)
         return hand_rolled.newer(found) if seen.behind else found

@@ -4,16 +4,14 @@ from parking.dialects import causes, hand_rolled
 from parking.dialects.family import Family, Found, Names
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, first, last
-from parking.record import Headers
+from parking.dialects.values import decimal
 
 _PARTITION, _OFFSET = "original_partition", "original_offset"
 
 
 def read(found: Found) -> Reading:
-    headers = found.record.headers
-    source = Position("", decimal(last(headers, _PARTITION)), decimal(last(headers, _OFFSET)))
-    return found.reading(source, **causes.fields(*hand_rolled.why(found)))
+    source = Position("", decimal(found.last(_PARTITION)), decimal(found.last(_OFFSET)))
+    return found.reading(source, why=causes.why(*hand_rolled.why(found)))
 
 
 def _signature(given: Names) -> bool:
@@ -21,8 +19,8 @@ def _signature(given: Names) -> bool:
     return _PARTITION in given and _OFFSET in given and not {"original_topic", "original-topic"} & set(given)
 
 
-def _oldest(headers: Headers) -> Position | None:
-    return Position("", decimal(first(headers, _PARTITION)), decimal(first(headers, _OFFSET)))
+def _oldest(found: Found) -> Position | None:
+    return Position("", decimal(found.first(_PARTITION)), decimal(found.first(_OFFSET)))
 
 
 FAMILY = Family("arroyo", read, headers=(_PARTITION, _OFFSET), signature=_signature, oldest=_oldest)

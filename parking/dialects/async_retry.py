@@ -10,8 +10,6 @@ from parking.dialects import causes, envelope, hand_rolled, json_members, times
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
-from parking.dialects.values import last
-from parking.record import Headers
 
 _HEADER = "asyncRetry"
 _RETRY = re.compile(r"(.+)-retry-\d+s?", re.DOTALL)
@@ -20,22 +18,22 @@ _DEAD = re.compile(r"(.+)-dlq", re.DOTALL)
 
 def read(found: Found) -> Reading:
     record = found.record
-    told = envelope.members(record.last(_HEADER)) or {}
+    told = envelope.members(found.last(_HEADER)) or {}
     waits, dead = _RETRY.fullmatch(record.topic), _DEAD.fullmatch(record.topic)
     named, tries = waits or dead, json_members.number(told.get("att"))
     return found.reading(
-        _position(record.headers),
+        _position(found),
         kind=RETRY_PENDING if waits else DEAD_LETTER,
         consumer_group=named[1] if named else None,
         due_at_ms=times.epoch(json_members.number(told.get("ttl"))) if waits else None,
         attempts=tries if tries is None or waits else tries + 1,
         derived=("consumer_group",) if named else (),
-        **causes.fields(*hand_rolled.why(found)),
+        why=causes.why(*hand_rolled.why(found)),
     )
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = json_members.text((envelope.members(last(headers, _HEADER)) or {}).get("top"))
+def _position(found: Found) -> Position | None:
+    topic = json_members.text((envelope.members(found.last(_HEADER)) or {}).get("top"))
     return Position(topic, None, None) if topic else None
 
 

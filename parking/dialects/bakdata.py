@@ -7,7 +7,7 @@ around the event instead: see `bakdata_value`.
 from parking.dialects import java, kafka_streams, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import lasts, text
+from parking.dialects.values import text
 
 _PREFIX = kafka_streams.PREFIX
 _CLASS, _MESSAGE, _STACKTRACE = (f"{_PREFIX}exception.{name}" for name in ("class.name", "message", "stack_trace"))
@@ -15,14 +15,14 @@ _DESCRIPTION = f"{_PREFIX}description"
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.record.headers).get
-    source = origin.of_the_record(found.record, kafka_streams.SOURCE.at(tuple(reversed(found.record.headers))))
+    value = found.last
+    source = origin.of_the_record(found.record, kafka_streams.SOURCE.whole(found))
     return found.reading(
         source,
         oldest=origin.with_timestamp(found.oldest(), source),
         component=text(value(_DESCRIPTION)),
         derived=() if source.timestamp_ms is None else ("source_timestamp_ms",),
-        **java.fields([text(value(_CLASS))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
+        why=java.why([text(value(_CLASS))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
     )
 
 

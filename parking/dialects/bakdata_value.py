@@ -38,7 +38,7 @@ def read(found: Found) -> Reading:
         original_value=content,
         unwrapped=(record.key, content),
         not_original=_AS_TEXT,
-        **java.fields([told["error_class"] or None], told["message"] or None, told["stack_trace"] or None),
+        why=java.why([told["error_class"] or None], told["message"] or None, told["stack_trace"] or None),
     )
 
 

@@ -7,8 +7,7 @@ from parking.dialects import causes, hand_rolled, topics
 from parking.dialects.family import Family, Found, all_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, UNKNOWN, Reading
-from parking.dialects.values import decimal, last, text
-from parking.record import Headers, Record
+from parking.dialects.values import decimal, text
 
 _ERROR = "fallback_error"
 _METADATA = (
@@ -20,33 +19,33 @@ _NO_KEY = "Its producer was not told to keep the key: the header kafka_key has i
 
 def read(found: Found) -> Reading:
     record = found.record
-    message = text(record.last(_ERROR))
-    why = causes.fields([], message) if message else causes.fields(*hand_rolled.why(found))
-    told = any(why[name] for name in ("error_class", "error_message", "stacktrace"))
-    failed = told or topics.is_dead_letter(record.topic)
+    message = text(found.last(_ERROR))
+    why = causes.why([], message) if message else causes.why(*hand_rolled.why(found))
+    told = why.error_class or why.message or why.stacktrace
+    failed = bool(told) or topics.is_dead_letter(record.topic)
     return found.reading(
-        _position(record.headers),
+        _position(found),
         kind=DEAD_LETTER if failed else UNKNOWN,
-        not_original=_not_original(record, rewritten=failed and message is None),
-        unwrapped=(record.key, None) if _is_tombstone(record) else None,
-        **why,
+        not_original=_not_original(found, rewritten=failed and message is None),
+        unwrapped=(record.key, None) if _is_tombstone(found) else None,
+        why=why,
     )
 
 
-def _is_tombstone(record: Record) -> bool:
+def _is_tombstone(found: Found) -> bool:
     """It writes an empty value for a null one."""
-    return record.value == b"" and record.last("kafka_tombstone_message") == b"true"
+    return found.record.value == b"" and found.last("kafka_tombstone_message") == b"true"
 
 
-def _not_original(record: Record, *, rewritten: bool) -> str:
-    no_key = record.key is None and bool(record.last("kafka_key"))
+def _not_original(found: Found, *, rewritten: bool) -> str:
+    no_key = found.record.key is None and bool(found.last("kafka_key"))
     return " ".join(sentence for sentence, so in ((_NO_KEY, no_key), (_NOT_ORIGINAL, rewritten)) if so)
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = text(last(headers, "kafka_topic"))
+def _position(found: Found) -> Position | None:
+    topic = text(found.last("kafka_topic"))
     named = ("partition", "offset", "timestamp_unix_ms", "timestamp_unix")
-    partition, offset, ms, seconds = (decimal(last(headers, f"kafka_{name}")) for name in named)
+    partition, offset, ms, seconds = (decimal(found.last(f"kafka_{name}")) for name in named)
     return Position(topic, partition, offset, ms if ms or seconds is None else seconds * 1000) if topic else None
 
 

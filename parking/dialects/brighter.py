@@ -4,19 +4,19 @@ from parking.dialects import causes, times
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, lasts, text
+from parking.dialects.values import decimal, text
 
 _AT, _REASON, _MESSAGE = "RejectionTimestamp", "RejectionReason", "RejectionMessage"
 _TOPIC, _TYPE, _HANDLED = "OriginalTopic", "OriginalType", "HandledCount"
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.record.headers).get
+    value = found.last
     return found.reading(
         Position(text(value(_TOPIC)) or "", None, None),
         attempts=decimal(value(_HANDLED)),
         failed_at_ms=times.iso(text(value(_AT))),
-        **causes.fields([text(value(_REASON))], text(value(_MESSAGE))),
+        why=causes.why([text(value(_REASON))], text(value(_MESSAGE))),
     )
 
 

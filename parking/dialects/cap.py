@@ -9,9 +9,9 @@ _EXCEPTION, _SEPARATOR = "cap-exception", "-->"
 
 
 def read(found: Found) -> Reading:
-    told = text(found.record.last(_EXCEPTION))
+    told = text(found.last(_EXCEPTION))
     error_class = told.partition(_SEPARATOR)[0] if told and _SEPARATOR in told else None
-    return found.reading(**causes.fields([error_class], told))
+    return found.reading(why=causes.why([error_class], told))
 
 
 FAMILY = Family("cap", read, headers=(_EXCEPTION,))

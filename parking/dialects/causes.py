@@ -6,10 +6,9 @@ direct cause". Go has no classes; of a panic the type is named where there is on
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from parking import error_group
 from parking.dialects import java
+from parking.dialects.reading import Why
 
 LOOKED_AT = 256 * 1024
 """Characters of a stack trace that count: a longer one repeats itself."""
@@ -33,21 +32,18 @@ _GO_TRACE = re.compile(r"^goroutine \d+ \[", re.MULTILINE)
 _GO_PANIC = re.compile(r"^[^\S\n]*panic: (?:(runtime error): |\((\*?[\w./]+)\) )?", re.MULTILINE)
 
 
-def fields(named: Sequence[str | None], message: str | None, stacktrace: str | None = None) -> dict[str, Any]:
-    """The members of a Reading that say why, where the class has no wrapper. `named` are the class headers, if any.
-
-    `root_cause_from_stack` is of Java stacks only (dlq formats, §10); `root_cause` of all.
+def why(
+    named: Sequence[str | None], message: str | None, stacktrace: str | None = None, *, outer: str | None = None
+) -> Why:
+    """Why a record failed, where the class has no wrapper. `named` are the class headers, if any; `outer` is the class
+    as written, where a family says so.
     """
-    stack = chain(stacktrace)
-    error_class = java.telling_class(named, stack)
-    return {
-        "error_class": error_class,
-        "error_message": message,
-        "stacktrace": stacktrace,
-        "root_cause_from_stack": stack[-1] if stack and language(stacktrace or "") == "java" else None,
-        "root_cause": root(stacktrace),
-        "error_group": error_group.group(error_class, message, stacktrace).digest,
-    }
+    return Why(java.telling_class(named, stacktrace, chain), message, stacktrace, outer, _roots)
+
+
+def _roots(stacktrace: str | None) -> tuple[str | None, str | None]:
+    found = root(stacktrace)
+    return found if found and language(stacktrace or "") == "java" else None, found
 
 
 def root(stacktrace: str | None) -> str | None:

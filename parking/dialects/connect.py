@@ -7,7 +7,7 @@ so is the record's timestamp.
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import firsts, text
+from parking.dialects.values import text
 
 _PREFIX = "__connect.errors."
 _SOURCE = origin.named(_PREFIX)
@@ -16,9 +16,8 @@ _CLASS, _MESSAGE, _STACKTRACE = (f"{_PREFIX}exception.{name}" for name in ("clas
 
 
 def read(found: Found) -> Reading:
-    newest = found.newest
-    value = firsts(newest).get
-    source = origin.of_the_record(found.record, _SOURCE.at(newest))
+    value = found.newest
+    source = origin.of_the_record(found.record, _SOURCE.newest(found))
     connector = text(value(_CONNECTOR))
     group = f"connect-{connector}" if connector else None
     derived = (("source_timestamp_ms", source.timestamp_ms), ("consumer_group", group))
@@ -29,7 +28,7 @@ def read(found: Found) -> Reading:
         component=_component(connector, text(value(_TASK))),
         stage=text(value(_STAGE)),
         derived=tuple(name for name, told in derived if told is not None),
-        **java.fields([text(value(_CLASS))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
+        why=java.why([text(value(_CLASS))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
     )
 
 

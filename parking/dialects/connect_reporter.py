@@ -8,7 +8,7 @@ import json
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found, all_of
 from parking.dialects.reading import DEAD_LETTER, UNKNOWN, Reading
-from parking.dialects.values import lasts, text
+from parking.dialects.values import text
 
 _SOURCE = origin.named("input_record_", timed=True)
 _MORE = ("error_message", "exception", "status_code", "reason_phrase", "response_content", "url", "payload")
@@ -17,15 +17,15 @@ _NOT_THERE = "It does not contain the event, only its place in the source topic.
 
 def read(found: Found) -> Reading:
     record = found.record
-    value = lasts(found.own).get
+    value, source = found.own, _SOURCE.own(found)
     message, exception = _said(value("error_message")), _said(value("exception"))
     failed = "success" not in record.topic.lower()
     classes = java.chain(exception)
     return found.reading(
-        _SOURCE.only(found.own),
+        source if source.topic else None,
         kind=DEAD_LETTER if failed else UNKNOWN,
         not_original=_NOT_THERE,
-        **java.fields(
+        why=java.why(
             [],
             message or (_text(record.value) if failed else None),
             exception if classes else None,

@@ -8,18 +8,17 @@ from parking.dialects import causes, hand_rolled
 from parking.dialects.family import Family, Found, all_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, last, text
-from parking.record import Headers
+from parking.dialects.values import decimal, text
 
 
 def read(found: Found) -> Reading:
-    why = causes.fields(*hand_rolled.why(found))
-    return found.reading(_position(found.record.headers), position_may_be_earlier_pass=True, **why)
+    why = causes.why(*hand_rolled.why(found))
+    return found.reading(_position(found), position_may_be_earlier_pass=True, why=why)
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = text(last(headers, "__topic"))
-    numbers = (decimal(last(headers, name)) for name in ("__partition", "__offset", "__timestamp"))
+def _position(found: Found) -> Position | None:
+    topic = text(found.last("__topic"))
+    numbers = (decimal(found.last(name)) for name in ("__partition", "__offset", "__timestamp"))
     return Position(topic, *numbers) if topic else None
 
 

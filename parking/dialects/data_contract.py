@@ -6,7 +6,7 @@ A rule on WRITE failed in the producer: the record never reached its topic. `__r
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import lasts, text
+from parking.dialects.values import text
 
 _NOT_ORIGINAL = (
     "The rule failed in the event's producer, which wrote its value as plain JSON: it never was on its topic."
@@ -14,7 +14,7 @@ _NOT_ORIGINAL = (
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.own).get
+    value = found.own
     name, subject, mode, topic = (text(value(f"__rule.{part}")) for part in ("name", "subject", "mode", "topic"))
     parts = [f"{word} {part}" for word, part in (("rule", name), ("subject", subject)) if part]
     return found.reading(
@@ -22,7 +22,7 @@ def read(found: Found) -> Reading:
         component=" ".join(parts) or None,
         stage=mode,
         not_original=_NOT_ORIGINAL if mode == "WRITE" else "",
-        **java.fields([], text(value("__rule.exception")), None),
+        why=java.why([], text(value("__rule.exception")), None),
     )
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from parking.dialects import identity, made_up, origin
-from parking.dialects.reading import DEAD_LETTER, Reading
+from parking.dialects.reading import DEAD_LETTER, UNKNOWN_WHY, Reading, Why
 from parking.record import Headers, Record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Family:
     """The header that begins a set, of a family that appends a set with each failure."""
     signature: Callable[[Names], bool] = _by_any_header
     asks: Callable[[Record], bool] | None = None
-    oldest: Callable[[Headers], origin.Position | None] | None = None
+    oldest: Callable[["Found"], origin.Position | None] | None = None
     """The position of the family's first failure in the record; None where its headers name none."""
     in_front: bool = False
     """It writes in front of what the consumer had been given, all others behind."""
@@ -60,40 +60,72 @@ class Family:
         return _patterns(self.also)
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
-    """A record, and the family of its newest failure."""
+    """A record, and the family of its newest failure. Which header is meant is looked up by name, never searched for:
+    where it stands, the layout has worked out for all records with the same names.
+    """
 
-    record: Record
-    family: Family
-    layout: "Layout"
+    __slots__ = ("_named", "_places", "_position", "family", "layout", "record")
 
-    @property
-    def own(self) -> Headers:
-        """What stands behind the last header of an older family, if any: what a set lacks is never borrowed from it."""
-        cut = self.layout.cut
-        return self.record.headers[cut:] if cut else self.record.headers
+    def __init__(self, record: Record, family: Family, layout: "Layout") -> None:
+        self.record = record
+        self.family = family
+        self.layout = layout
+        self._named: origin.Named | None = None
+        self._places: origin.Places = (-1, -1, -1, -1)
+        self._position = origin.NOWHERE
 
-    @property
-    def newest(self) -> Headers:
-        """The newest set of a family that appends sets, from the header on that `begins` it; `own` if it is not there.
+    def last(self, name: str) -> bytes | None:
+        """The value of the last header of that name; None where there is none or it is null."""
+        place = self.layout.lasts.get(name)
+        return None if place is None else self.record.headers[place][1]
 
-        So what this failure has not is never borrowed from an older one.
+    def first(self, name: str) -> bytes | None:
+        """The value of the first header of that name."""
+        place = self.layout.firsts.get(name)
+        return None if place is None else self.record.headers[place][1]
+
+    def has(self, name: str) -> bool:
+        return name in self.layout.lasts
+
+    def behind(self, place: int, name: str) -> bytes | None:
+        """The value of the last header of that name that stands at the place or behind it."""
+        at = self.layout.lasts.get(name, -1)
+        return self.record.headers[at][1] if at >= place else None
+
+    def own(self, name: str) -> bytes | None:
+        """The last one behind the last header of an older family: what a set lacks is never borrowed from that."""
+        return self.behind(self.layout.cut, name)
+
+    def newest(self, name: str) -> bytes | None:
+        """The first one of the newest set, of a family that appends sets: from the header on that `begins` it, or of
+        all that `own` looks at if it is not there. So what this failure has not is never borrowed from an older one.
         """
-        begin = self.layout.begin
-        return self.own if begin is None else self.record.headers[begin:]
+        place = self.layout.once(_newest).get(name)
+        return None if place is None else self.record.headers[place][1]
+
+    def position(self, named: origin.Named, places: origin.Places) -> origin.Position:
+        """The position at these places; the newest one is mostly the oldest, too, and is read once."""
+        if named is not self._named or places != self._places:
+            self._named, self._places = named, places
+            self._position = named.read(self.record.headers, places)
+        return self._position
 
     def oldest(self) -> origin.Position | None:
         """The position of the oldest failure in the record."""
         if self.layout.front:
             return made_up.position(made_up.said(tuple(reversed(self.record.headers[: self.layout.front]))))
-        positions = (family.oldest(self.record.headers) for family in self.layout.families if family.oldest)
-        return next((position for position in positions if position is not None), None)
+        for family in self.layout.families:
+            position = family.oldest(self) if family.oldest else None
+            if position is not None:
+                return position
+        return None
 
     def reading(
         self,
         source: origin.Position | None = None,
         *,
+        why: Why = UNKNOWN_WHY,
         oldest: origin.Position | None = None,
         headers: Headers | None = None,
         kind: str = DEAD_LETTER,
@@ -104,21 +136,28 @@ class Found:
 
         `headers` are the original ones, where they are not the record's own without those of failures.
         """
-        record = self.record
-        wrapped = headers is not None
-        headers = self.layout.kept(record.headers) if headers is None else headers
+        source = source or origin.NOWHERE
         oldest = oldest or self.oldest()
-        named = self.layout.named or wrapped
+        carried = identity.carried(self)
         return Reading(
-            framework=self.family.framework,
-            kind=kind,
-            event_id=identity.of(record, headers, oldest) if named else identity.by_place(record, oldest),
+            self.family.framework,
+            kind,
+            carried or identity.of(self, oldest, headers),
+            source,
+            origin.earlier(oldest, source),
+            why,
             payload_missing=payload_missing,
-            token=identity.token(record) if named else None,
-            original_headers=headers,
-            **origin.fields(source, oldest),
+            token=identity.token(self) if carried else None,
+            original_headers=self.layout.kept(self.record.headers) if headers is None else headers,
+            layout=self.layout,
             **said,
         )
+
+
+def _newest(layout: "Layout") -> dict[str, int]:
+    """The place of the first header of each name in the newest set."""
+    begin = layout.cut if layout.begin is None else layout.begin
+    return {layout.names[place]: place for place in reversed(range(begin, len(layout.names)))}
 
 
 def all_of(*names: str) -> Callable[[Names], bool]:

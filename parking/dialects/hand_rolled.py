@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from parking.dialects import causes, identity, made_up, tokens, topics
 from parking.dialects.family import Family, Found
-from parking.dialects.made_up import Why
+from parking.dialects.made_up import Said
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
 from parking.dialects.values import text
 from parking.record import Headers, Record
@@ -15,13 +15,13 @@ from parking.record import Headers, Record
 _ATTEMPTS = 10**6
 
 
-def why(found: Found) -> Why:
+def why(found: Found) -> Said:
     """What headers of no family say of an error: for families that say nothing themselves."""
     return made_up.why(made_up.said(found.layout.kept(found.record.headers)))
 
 
 def read(found: Found) -> Reading:
-    record, own = found.record, found.own
+    record, own = found.record, found.record.headers[found.layout.cut :]
     said = made_up.said(own)
     return found.reading(
         made_up.position(said),
@@ -31,7 +31,7 @@ def read(found: Found) -> Reading:
         consumer_group=text(said.get(tokens.GROUP)),
         attempts=made_up.number(said.get(tokens.ATTEMPTS), _ATTEMPTS),
         failed_at_ms=made_up.time(said.get(tokens.FAILED_AT)),
-        **causes.fields(*made_up.why(said)),
+        why=causes.why(*made_up.why(said)),
     )
 
 

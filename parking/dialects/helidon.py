@@ -3,23 +3,25 @@
 The older API tells class and text, the newer one the channel and the attempts instead.
 """
 
+from functools import partial
+
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, lasts, text
+from parking.dialects.values import decimal, text
 
 _SOURCE = origin.named("dlq-orig-", timed=True)
 _NEWER = "helidon_messaging_dead_letter_"
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.record.headers[found.layout.before :]).get
+    value = partial(found.behind, found.layout.before)
     channel = text(value(f"{_NEWER}source_channel"))
     return found.reading(
-        _SOURCE.at(found.newest),
+        _SOURCE.newest(found),
         attempts=decimal(value(f"{_NEWER}attempts")),
         component=f"channel {channel}" if channel else None,
-        **java.fields(
+        why=java.why(
             [text(value("dlq-error")) or text(value(f"{_NEWER}failure_type"))],
             text(value("dlq-error-msg")) or text(value(f"{_NEWER}failure_message")),
             None,

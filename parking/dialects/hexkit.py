@@ -7,27 +7,25 @@ from parking.dialects import causes
 from parking.dialects.family import Family, Found, all_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import last, text
-from parking.record import Headers
+from parking.dialects.values import text
 
 _NOT_ORIGINAL = "Its producer wrote the value anew and left the event's other headers out."
 
 
 def read(found: Found) -> Reading:
-    record = found.record
-    service = text(record.last("service"))
+    service = text(found.last("service"))
     return found.reading(
-        _position(record.headers),
+        _position(found),
         consumer_group=service,
         component=service,
         derived=("consumer_group",) if service else (),
         not_original=_NOT_ORIGINAL,
-        **causes.fields([text(record.last("exc_class"))], text(record.last("exc_msg"))),
+        why=causes.why([text(found.last("exc_class"))], text(found.last("exc_msg"))),
     )
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = text(last(headers, "original_topic"))
+def _position(found: Found) -> Position | None:
+    topic = text(found.last("original_topic"))
     return Position(topic, None, None) if topic else None
 
 

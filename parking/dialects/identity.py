@@ -4,36 +4,56 @@ A replay to a plain topic gives a record a new place, so it carries our event id
 headers that they were given into the dead letter: by these the same event joins its own history when it fails again.
 """
 
+from typing import TYPE_CHECKING
+
 from parking import event_id
 from parking.coordinates import Coordinates
 from parking.dialects.origin import Position
-from parking.dialects.values import decimal, last
+from parking.dialects.values import decimal, first
 from parking.record import Headers, Record
 from parking.wire import names
 
-ASKED = frozenset(("event-id", "ce_source", names.EVENT_ID))
-"""Headers that may say which event it is; a record without any of them is known by its place."""
+if TYPE_CHECKING:
+    from parking.dialects.family import Found
+    from parking.dialects.layout import Layout
 
 CARRIED = (names.EVENT_ID, names.REPLAY_ID, names.TOKEN, names.SOURCE_TIMESTAMP)
 """What a replay to a plain topic adds behind the event's own headers."""
 
 
-def of(record: Record, original: Headers, oldest: Position | None) -> str:
-    """The id that a replay of ours gave it, else by the id headers, else the place of its first failure.
+def carried(found: "Found") -> str | None:
+    """The id that a replay of ours gave it."""
+    value = found.last(names.EVENT_ID)
+    try:
+        return event_id.bounded(value.decode("utf-8")) if value else None
+    except UnicodeDecodeError:
+        return None
 
-    `original` are the headers that the consumer had been given; `oldest` is the oldest position in the record, which
-    stays when the record is redriven with all its headers and fails again.
+
+def token(found: "Found") -> int | None:
+    """The token of the replay whose try failed, of a record that is `carried`."""
+    return decimal(found.last(names.TOKEN))
+
+
+def of(found: "Found", oldest: Position | None, headers: Headers | None) -> str:
+    """The id by the id headers, else the place of its first failure.
+
+    `headers` are those that the consumer had been given, None where they are among the record's own; `oldest` is the
+    oldest position in the record, which stays when the record is redriven with all its headers and fails again.
     """
-    carried = _carried(record)
-    if carried:
-        return event_id.bounded(carried)
-    at = _place(record, oldest)
-    return event_id.event_id(Record(at.topic, at.partition, at.offset, at.timestamp_ms, None, None, original))
+    said = _said(found) if headers is None else event_id.named(lambda name: first(headers, name))
+    return event_id.bounded(said or str(_place(found.record, oldest)))
 
 
-def by_place(record: Record, oldest: Position | None) -> str:
-    """The id of a record that has none of the ASKED headers: as `of` would say, faster."""
-    return event_id.bounded(str(_place(record, oldest)))
+def _said(found: "Found") -> str | None:
+    places, headers = found.layout.once(_places), found.record.headers
+    return event_id.named(lambda name: headers[places[name]][1] if name in places else None) if places else None
+
+
+def _places(layout: "Layout") -> dict[str, int]:
+    """Where the first of each of the id headers stands, of those that a replay sends."""
+    original = range(len(layout.names)) if layout.original is None else layout.original
+    return {layout.names[place]: place for place in reversed(original) if layout.names[place] in event_id.NAMES}
 
 
 def _place(record: Record, oldest: Position | None) -> Coordinates:
@@ -41,16 +61,3 @@ def _place(record: Record, oldest: Position | None) -> Coordinates:
         return record.coordinates
     timestamp = -1 if oldest.timestamp_ms is None else oldest.timestamp_ms
     return Coordinates(oldest.topic, oldest.partition, oldest.offset, timestamp)
-
-
-def token(record: Record) -> int | None:
-    """The token of the replay whose try failed; None for a failure of the live flow."""
-    return decimal(last(record.headers, names.TOKEN)) if _carried(record) else None
-
-
-def _carried(record: Record) -> str | None:
-    value = last(record.headers, names.EVENT_ID)
-    try:
-        return value.decode("utf-8") if value else None
-    except UnicodeDecodeError:
-        return None

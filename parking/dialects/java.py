@@ -1,10 +1,9 @@
 """Classes in Java failures: the first that is no wrapper, and the root of the stack (dlq formats, rule 7)."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from parking import error_group
+from parking.dialects.reading import Why
 
 WRAPPERS = frozenset(
     (
@@ -29,20 +28,14 @@ _FRAME = "\n\tat "
 _CAUSED_BY = "\nCaused by: "
 
 
-def fields(named: Sequence[str | None], message: str | None, stacktrace: str | None) -> dict[str, Any]:
-    """The members of a Reading that say why. `named` are the class headers, outer first."""
+def why(named: Sequence[str | None], message: str | None, stacktrace: str | None) -> Why:
+    """Why a record failed. `named` are the class headers, outer first."""
+    return Why(telling_class(named, stacktrace, chain), message, stacktrace, named[0] if named else None, _roots)
+
+
+def _roots(stacktrace: str | None) -> tuple[str | None, str | None]:
     stack = chain(stacktrace)
-    outer = named[0] if named else None
-    error_class = telling_class(named, stack)
-    return {
-        "error_class": error_class,
-        "error_message": message,
-        "stacktrace": stacktrace,
-        "error_class_outer": outer,
-        "root_cause_from_stack": stack[-1] if stack else None,
-        "root_cause": stack[-1] if stack else None,
-        "error_group": error_group.group(error_class or outer, message, stacktrace).digest,
-    }
+    return (stack[-1], stack[-1]) if stack else (None, None)
 
 
 def chain(stacktrace: str | None) -> list[str]:
@@ -60,6 +53,11 @@ def chain(stacktrace: str | None) -> list[str]:
     return found
 
 
-def telling_class(named: Sequence[str | None], stack: Sequence[str]) -> str | None:
+def telling_class(
+    named: Sequence[str | None], stacktrace: str | None, chain: Callable[[str | None], list[str]]
+) -> str | None:
     """The first class that is no wrapper: in the class headers, outer then cause, then down the stack; None if none."""
-    return next((name for name in [*named, *stack] if name and name not in WRAPPERS), None)
+    for name in named:
+        if name and name not in WRAPPERS:
+            return name
+    return next((name for name in chain(stacktrace) if name and name not in WRAPPERS), None)

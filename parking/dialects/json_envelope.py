@@ -66,7 +66,7 @@ def read(found: Found) -> Reading:
         unwrapped=(key if tokens.KEY in said else record.key, value) if tokens.VALUE in said else None,
         payload_missing=tokens.VALUE not in said,
         not_original=not_original,
-        **causes.fields(*_why(said)),
+        why=causes.why(*_why(said)),
     )
 
 

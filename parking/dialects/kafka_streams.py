@@ -7,7 +7,7 @@ error handling has the same prefix and other names behind it: another family.
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import firsts, text
+from parking.dialects.values import text
 
 PREFIX = "__streams.errors."
 SOURCE = origin.named(PREFIX)
@@ -15,14 +15,13 @@ _CLASS, _MESSAGE, _STACKTRACE = (PREFIX + name for name in ("exception", "messag
 
 
 def read(found: Found) -> Reading:
-    newest = found.newest
-    value = firsts(newest).get
-    source = origin.of_the_record(found.record, SOURCE.at(newest))
+    value = found.newest
+    source = origin.of_the_record(found.record, SOURCE.newest(found))
     return found.reading(
         source,
         oldest=origin.with_timestamp(found.oldest(), source),
         derived=() if source.timestamp_ms is None else ("source_timestamp_ms",),
-        **java.fields([_class(text(value(_CLASS)))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
+        why=java.why([_class(text(value(_CLASS)))], text(value(_MESSAGE)), text(value(_STACKTRACE))),
     )
 
 

@@ -16,10 +16,10 @@ def read(found: Found) -> Reading:
     record = found.record
     return found.reading(
         kind=RETRY_PENDING,
-        attempts=decimal(record.last(f"{_PREFIX}Attempts-Count")),
+        attempts=decimal(found.last(f"{_PREFIX}Attempts-Count")),
         original_value=envelope.gunzipped(record.value),
         not_original=_NOT_ORIGINAL,
-        **causes.fields([], None),
+        why=causes.why([], None),
     )
 
 

@@ -19,7 +19,7 @@ _IN_THE_VALUE = "What its producer says of the failure stands in the value itsel
 
 
 def _binary(found: Found) -> Reading:
-    return _read(found, lambda attribute: text(found.record.last(f"ce_{attribute}")))
+    return _read(found, lambda attribute: text(found.last(f"ce_{attribute}")))
 
 
 def _structured(found: Found) -> Reading:
@@ -33,7 +33,7 @@ def _read(found: Found, said: Callable[[str], str | None], not_original: str = "
         Position("", None, None, times.iso(said("time"))),
         component=said(f"{_ATTRIBUTE}dest"),
         not_original=not_original,
-        **causes.fields([f"HTTP {code}" if code else None], _answer(said)),
+        why=causes.why([f"HTTP {code}" if code else None], _answer(said)),
     )
 
 

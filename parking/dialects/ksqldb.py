@@ -39,7 +39,7 @@ def read(found: Found) -> Reading:
         unwrapped=None if content is None else (content, None) if is_key else (None, content),
         payload_missing=content is None,
         not_original=_NOT_THERE if content is None else _ONE_PART,
-        **causes.fields([], json_members.text(error.get("errorMessage"))),
+        why=causes.why([], json_members.text(error.get("errorMessage"))),
     )
 
 

@@ -27,7 +27,7 @@ def read(found: Found) -> Reading:
     told = _told(record) or dict.fromkeys(_SINCE_1_8)
     (key, value), doubt = _content(record, told)
     source = Position(told["topic"] or "", registered.known(told["partition"]), registered.known(told["offset"]))
-    why = java.fields([], told["cause"] or None, told["stack"] or None)
+    why = java.why([], told["cause"] or None, told["stack"] or None)
     return found.reading(
         source,
         oldest=source,
@@ -36,7 +36,7 @@ def read(found: Found) -> Reading:
         original_value=value,
         unwrapped=(key, value),
         not_original=doubt,
-        **{**why, "error_class": None},
+        why=why._replace(error_class=None),
     )
 
 

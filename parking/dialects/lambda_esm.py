@@ -27,7 +27,7 @@ def read(found: Found) -> Reading:
     wrapped, doubt = _wrapped(told, place)
     request = json_members.object_in(told, "requestContext")
     response = json_members.object_in(told, "responseContext")
-    why = causes.fields([json_members.text(response.get("functionError"))], json_members.text(request.get("condition")))
+    why = causes.why([json_members.text(response.get("functionError"))], json_members.text(request.get("condition")))
     content, source = _content(wrapped), _source(wrapped or {}, place)
     return found.reading(
         source,
@@ -41,7 +41,7 @@ def read(found: Found) -> Reading:
         unwrapped=content,
         payload_missing=content is None,
         not_original=doubt,
-        **why,
+        why=why,
     )
 
 

@@ -9,9 +9,8 @@ _PREFIX = "kafka_throwable_"
 
 
 def read(found: Found) -> Reading:
-    record = found.record
-    named, message = text(record.last(f"{_PREFIX}class_name")), text(record.last(f"{_PREFIX}message"))
-    return found.reading(**causes.fields([named], message))
+    named, message = text(found.last(f"{_PREFIX}class_name")), text(found.last(f"{_PREFIX}message"))
+    return found.reading(why=causes.why([named], message))
 
 
 FAMILY = Family("laravel-kafka", read, headers=(f"{_PREFIX}*",), signature=any_of(f"{_PREFIX}class_name"))

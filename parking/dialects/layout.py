@@ -3,22 +3,28 @@
 Nothing here looks at a value, so it is worked out once for all records whose headers have the same names.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
+from parking import headers as packed
 from parking.dialects import identity, tokens
 from parking.dialects.family import Family
 from parking.dialects.table import FAMILIES
 from parking.record import Headers
+from parking.wire import names as siding
 
-_REMEMBERED = 64, 4096
-"""Names of at most so many headers with so many characters: what is remembered stays small, whatever arrives."""
+T = TypeVar("T")
+
+_REMEMBERED = 64, 4096, 512
+"""Names of at most so many headers with so many characters, of so many layouts: what is remembered stays small,
+whatever arrives."""
 _LOOKED_AT = 64
 """Headers beside the families' that may have made-up names."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """`families`: whose failures are in the record, the oldest first; `newest`: the last of them; None for none.
 
@@ -26,13 +32,12 @@ class Layout:
     headers that a replay sends, None for all.
     """
 
+    names: Sequence[str]
     newest: Family | None
     families: tuple[Family, ...]
     cut: int
     end: int
     original: tuple[int, ...] | None
-    named: bool
-    """A header may say which event it is."""
     before: int = 0
     """The place where what belongs to the newest set may begin: behind the header that began the one before it."""
     begin: int | None = None
@@ -41,19 +46,67 @@ class Layout:
     """The place of the first family's first header, where headers under made-up names before it tell of a failure."""
     behind: bool = False
     """Headers under made-up names behind `end` tell of a failure."""
+    _known: dict[Callable[["Layout"], Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def firsts(self) -> Mapping[str, int]:
+        """The place of the first header of each name."""
+        return {self.names[place]: place for place in reversed(range(len(self.names)))}
+
+    @cached_property
+    def lasts(self) -> Mapping[str, int]:
+        """The place of the last header of each name."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def block(self) -> int | None:
+        """Where the block of our own records begins; None for the records of others."""
+        return self.lasts.get(siding.VERSION)
+
+    @cached_property
+    def written(self) -> list[bytes]:
+        """The names as `parking.headers.pack` writes them."""
+        return packed.written(self.names)
+
+    @cached_property
+    def _in_front(self) -> int | None:
+        """How many the original headers are, where all others stand behind them."""
+        original = range(len(self.names)) if self.original is None else self.original
+        return len(original) if all(place == number for number, place in enumerate(original)) else None
 
     def kept(self, headers: Headers) -> Headers:
         """The headers that the newest failure's consumer had been given, without those of any failure."""
-        return headers if self.original is None else tuple([headers[place] for place in self.original])
+        if self.original is None:
+            return headers
+        count = self._in_front
+        return tuple([headers[place] for place in self.original]) if count is None else headers[:count]
+
+    def once(self, work: Callable[["Layout"], T]) -> T:
+        """What `work` makes of these names: done once for all records that have them."""
+        if work not in self._known:
+            self._known[work] = work(self)
+        found: T = self._known[work]
+        return found
 
 
 def of(headers: Headers, own_topic: bool) -> Layout:
     """The layout of these headers; `own_topic`: the topic's name is one of a family that writes in front."""
     names = tuple([name for name, _ in headers])
-    most, longest = _REMEMBERED
+    found = _remembered[own_topic].get(names)
+    return found or _remember(names, own_topic)
+
+
+def _remember(names: tuple[str, ...], own_topic: bool) -> Layout:
+    layout, remembered = _of(names, own_topic), _remembered[own_topic]
+    most, longest, layouts = _REMEMBERED
     if len(names) <= most and sum(map(len, names)) <= longest:
-        return _remembered(names, own_topic)
-    return _of(names, own_topic)
+        if len(remembered) >= layouts // 2:
+            remembered.clear()
+        remembered[names] = layout
+    return layout
+
+
+_remembered: tuple[dict[tuple[str, ...], Layout], dict[tuple[str, ...], Layout]] = ({}, {})
 
 
 def _of(names: Sequence[str], own_topic: bool) -> Layout:
@@ -63,17 +116,13 @@ def _of(names: Sequence[str], own_topic: bool) -> Layout:
     newest = _newest(found, first, last, own_topic)
     older = [family for family in found if family is not newest]
     cut = 0 if newest is None or newest.in_front else _behind(older, last, last[newest])
-    named = not identity.ASKED.isdisjoint(names)
     families, original = _by_age(older, newest, first), _original(names, found)
     if newest is None or newest.in_front:
-        return Layout(newest, families, cut, 0 if newest is None else last[newest] + 1, original, named)
+        return Layout(names, newest, families, cut, 0 if newest is None else last[newest] + 1, original)
     front, end = min(first[family] for family in found), last[newest] + 1
     in_front, behind = (tokens.whole(part[:_LOOKED_AT]) for part in (names[:front], names[end:]))
     sets = _newest_set(names, cut, newest.begins)
-    return Layout(newest, families, cut, end, original, named, *sets, front if in_front else 0, behind)
-
-
-_remembered = lru_cache(maxsize=1024)(_of)
+    return Layout(names, newest, families, cut, end, original, *sets, front if in_front else 0, behind)
 
 
 def _places(names: Sequence[str]) -> tuple[dict[Family, int], dict[Family, int]]:

@@ -12,8 +12,8 @@ _MOST = 2000
 _PARTITIONS, _OFFSETS, _YEAR_3000_MS = 10**6, 2**53, 32_503_680_000_000
 
 
-class Why(NamedTuple):
-    """As `causes.fields` takes it."""
+class Said(NamedTuple):
+    """As `causes.why` takes it."""
 
     classes: list[str | None]
     message: str | None
@@ -40,8 +40,8 @@ def position(given: dict[str, bytes]) -> Position | None:
     return told if any(part not in ("", None) for part in told) else None
 
 
-def why(given: dict[str, bytes]) -> Why:
-    return Why([text(given.get(tokens.CLASS))], text(given.get(tokens.MESSAGE)), text(given.get(tokens.STACK)))
+def why(given: dict[str, bytes]) -> Said:
+    return Said([text(given.get(tokens.CLASS))], text(given.get(tokens.MESSAGE)), text(given.get(tokens.STACK)))
 
 
 def said(headers: Headers) -> dict[str, bytes]:

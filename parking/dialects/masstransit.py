@@ -9,20 +9,20 @@ from parking.dialects import causes, times
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, firsts, text
+from parking.dialects.values import decimal, text
 
 _FAULT, _REASON, _REDELIVERED = "MT-Fault-", "MT-Reason", "MT-Redelivery-Count"
 
 
 def read(found: Found) -> Reading:
-    said = _said(firsts(found.record.headers).get)
+    said = _said(found.first)
     retries = decimal((said("RetryCount") or "").encode())
     return found.reading(
         Position((said("InputAddress") or "").partition("?")[0].rstrip("/").rpartition("/")[2], None, None),
         attempts=None if retries is None else retries + 1,
         failed_at_ms=times.iso(said("Timestamp")),
         component=said("ConsumerType"),
-        **causes.fields([said("ExceptionType")], said("Message"), said("StackTrace")),
+        why=causes.why([said("ExceptionType")], said("Message"), said("StackTrace")),
     )
 
 

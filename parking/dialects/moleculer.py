@@ -7,8 +7,7 @@ from parking.dialects import causes, envelope, hand_rolled, made_up
 from parking.dialects.family import Family, Found, any_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, last, text
-from parking.record import Headers, Record
+from parking.dialects.values import decimal, text
 
 _CHANNEL, _GROUP, _PARTITION = "x-original-channel", "x-original-group", "x-original-partition"
 _AGAIN = "x-redelivered-count"
@@ -16,29 +15,28 @@ _ERROR = ("name", "message", "code", "type", "retryable", "timestamp", "stack", 
 
 
 def read(found: Found) -> Reading:
-    record = found.record
-    count = decimal(record.last(_AGAIN)) if record.has(_AGAIN) else 0
+    count = decimal(found.last(_AGAIN)) if found.has(_AGAIN) else 0
     return found.reading(
-        _position(record.headers),
-        consumer_group=text(record.last(_GROUP)),
+        _position(found),
+        consumer_group=text(found.last(_GROUP)),
         attempts=None if count is None else count + 1,
-        failed_at_ms=decimal(record.last("x-error-timestamp")),
-        **causes.fields(*(_why(record) or hand_rolled.why(found))),
+        failed_at_ms=decimal(found.last("x-error-timestamp")),
+        why=causes.why(*(_why(found) or hand_rolled.why(found))),
     )
 
 
-def _why(record: Record) -> made_up.Why | None:
-    name, message = text(record.last("x-error-name")), text(record.last("x-error-message"))
+def _why(found: Found) -> made_up.Said | None:
+    name, message = text(found.last("x-error-name")), text(found.last("x-error-message"))
     if name is None and message is None:
         return None
-    stack = record.last("x-error-stack")
-    return made_up.Why([name], message, text(envelope.decoded(stack) or stack))
+    stack = found.last("x-error-stack")
+    return made_up.Said([name], message, text(envelope.decoded(stack) or stack))
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = text(last(headers, _CHANNEL))
-    again = any(name == _AGAIN for name, _ in headers)
-    return Position(topic, None if again else decimal(last(headers, _PARTITION)), None) if topic else None
+def _position(found: Found) -> Position | None:
+    topic = text(found.last(_CHANNEL))
+    again = found.has(_AGAIN)
+    return Position(topic, None if again else decimal(found.last(_PARTITION)), None) if topic else None
 
 
 FAMILY = Family(

@@ -7,7 +7,7 @@ from parking.dialects import causes, times
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import lasts, text
+from parking.dialects.values import text
 
 _PREFIX = "NServiceBus."
 _QUEUE, _AT, _ENDPOINT = f"{_PREFIX}FailedQ", f"{_PREFIX}TimeOfFailure", f"{_PREFIX}ProcessingEndpoint"
@@ -17,14 +17,13 @@ _CLASS, _MESSAGE, _STACKTRACE = (
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.record.headers).get
+    value = found.last
     error_class = text(value(_CLASS))
     return found.reading(
         Position(text(value(_QUEUE)) or "", None, None),
         failed_at_ms=times.iso(text(value(_AT))),
         component=text(value(_ENDPOINT)),
-        error_class_outer=error_class,
-        **causes.fields([error_class], text(value(_MESSAGE)), text(value(_STACKTRACE))),
+        why=causes.why([error_class], text(value(_MESSAGE)), text(value(_STACKTRACE)), outer=error_class),
     )
 
 

@@ -6,7 +6,7 @@ from parking.dialects import causes
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, lasts, text
+from parking.dialects.values import decimal, text
 
 _DETAILS, _QUEUE, _COUNT = "rbs2-error-details", "rbs2-source-queue", "rbs2-delivery-count"
 _CLASS = re.compile(
@@ -16,12 +16,12 @@ _LOOKED_AT = 10_000
 
 
 def read(found: Found) -> Reading:
-    value = lasts(found.record.headers).get
+    value = found.last
     details = text(value(_DETAILS))
     return found.reading(
         Position(text(value(_QUEUE)) or "", None, None),
         attempts=decimal(value(_COUNT)),
-        **causes.fields([_class(details)], details, details),
+        why=causes.why([_class(details)], details, details),
     )
 
 

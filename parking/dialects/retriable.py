@@ -13,13 +13,13 @@ _NOT_ORIGINAL = "Its producer keeps neither the key nor the headers of the event
 
 
 def read(found: Found) -> Reading:
-    due = int64(found.record.last("retriable_kafka_timestamp"))
+    due = int64(found.last("retriable_kafka_timestamp"))
     return found.reading(
         kind=RETRY_PENDING,
         due_at_ms=None if due is None else times.epoch(due),
-        attempts=int64(found.record.last(_ATTEMPT)),
+        attempts=int64(found.last(_ATTEMPT)),
         not_original=_NOT_ORIGINAL,
-        **causes.fields([], None),
+        why=causes.why([], None),
     )
 
 

@@ -6,8 +6,7 @@ There is no exception. By default key and value are left out: the record points 
 from parking.dialects import java, origin
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import decimal, firsts, text
-from parking.record import Headers
+from parking.dialects.values import decimal, text
 
 _PREFIXES = "__dlq.errors.", "_dlq.errors."
 _SOURCES = tuple(origin.named(prefix) for prefix in _PREFIXES)
@@ -17,25 +16,24 @@ _NO_HEADERS = "The broker leaves the event's headers out."
 
 def read(found: Found) -> Reading:
     record = found.record
-    newest = found.newest
-    source = _source(newest[0][0]) or _SOURCES[0]
+    layout, value = found.layout, found.newest
+    source = _source(layout.names[layout.cut if layout.begin is None else layout.begin]) or _SOURCES[0]
     prefix = source.topic.removesuffix("topic")
-    value = firsts(newest).get
     pointer = record.key is None and record.value is None
     return found.reading(
-        source.at(newest),
+        source.newest(found),
         consumer_group=text(value(f"{prefix}group")),
         attempts=decimal(value(f"{prefix}delivery.count")),
         payload_missing=pointer,
-        not_original=_POINTER if pointer else _NO_HEADERS if found.layout.original == () else "",
-        **java.fields([], text(value(f"{prefix}message")), None),
+        not_original=_POINTER if pointer else _NO_HEADERS if layout.original == () else "",
+        why=java.why([], text(value(f"{prefix}message")), None),
     )
 
 
-def _oldest(headers: Headers) -> origin.Position | None:
-    place = next((place for place, (name, _) in enumerate(headers) if _source(name)), None)
-    named = None if place is None else _source(headers[place][0])
-    return named.first(headers) if named else None
+def _oldest(found: Found) -> origin.Position | None:
+    firsts = found.layout.firsts
+    told = [source for source in _SOURCES if source.topic in firsts]
+    return min(told, key=lambda source: firsts[source.topic]).first(found) if told else None
 
 
 FAMILY = Family(

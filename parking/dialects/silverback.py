@@ -23,14 +23,13 @@ _NOT_ORIGINAL = "Its producer may have written the value anew."
 
 
 def read(found: Found) -> Reading:
-    record = found.record
-    reason = text(record.last(_REASON))
+    reason = text(found.last(_REASON))
     return found.reading(
-        _SOURCE.only(record.headers) or Position(text(record.last(_ENDPOINT)) or "", None, None),
-        consumer_group=text(record.last(_GROUP)),
-        attempts=decimal(record.last(_ATTEMPTS)),
+        _SOURCE.only(found) or Position(text(found.last(_ENDPOINT)) or "", None, None),
+        consumer_group=text(found.last(_GROUP)),
+        attempts=decimal(found.last(_ATTEMPTS)),
         not_original=_NOT_ORIGINAL,
-        **causes.fields([reason.partition(" in ")[0] or None if reason else None], reason),
+        why=causes.why([reason.partition(" in ")[0] or None if reason else None], reason),
     )
 
 

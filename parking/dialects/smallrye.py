@@ -4,13 +4,17 @@ So the first set is the newest, the last the oldest. The value is written anew b
 deserializer. What could not be deserialized stands as raw bytes in a header.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from parking.dialects import java, origin, topics
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
-from parking.dialects.values import decimal, firsts, last, text
-from parking.record import Headers, Record
+from parking.dialects.values import decimal, text
+
+if TYPE_CHECKING:
+    from parking.dialects.layout import Layout
 
 _FAILURE, _DELAYED = "dead-letter-", "delayed-retry-"
 _WHY, _WHERE = ("exception-class-name", "reason", "cause-class-name", "cause"), ("topic", "partition", "offset")
@@ -22,12 +26,41 @@ _CHANNEL = "dead-letter-topic-"
 _NOT_ORIGINAL = "Its producer wrote the value anew with a serializer of its own."
 
 
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """How the headers of one family are called."""
+
+    prefix: str
+    position: origin.Named
+
+    def newest(self, found: Found) -> tuple[origin.Position, list[str | None]]:
+        """Position, class, class of the cause and text of the first set."""
+        headers, (position, places) = found.record.headers, found.layout.once(self._places)
+        texts = [text(headers[place][1]) if place is not None else None for place in places]
+        return found.position(self.position, position), texts
+
+    def _places(self, layout: "Layout") -> tuple[origin.Places, list[int | None]]:
+        names, firsts = layout.names, layout.firsts
+        end = self._end(names, firsts.get(self.position.topic))
+        told = (firsts.get(self.prefix + name, end) for name in ("exception-class-name", "cause-class-name", "reason"))
+        return self.position.places(names, 0, end), [place if place < end else None for place in told]
+
+    def _end(self, names: Sequence[str], topic: int | None) -> int:
+        """Of the first set: its topic stands behind its classes and texts, and before the next set's."""
+        begins = (self.position.topic, *(self.prefix + name for name in _WHY))
+        behind = range(len(names) if topic is None else topic + 1, len(names))
+        return next((place for place in behind if names[place] in begins), len(names))
+
+
+_DEAD_LETTER, _DELAYED_RETRY = (_Sets(prefix, origin.named(prefix)) for prefix in (_FAILURE, _DELAYED))
+
+
 def read(found: Found) -> Reading:
     topic = found.record.topic
     channel = topic.removeprefix(_CHANNEL) if topic.startswith(_CHANNEL) else ""
     return _read(
         found,
-        _FAILURE,
+        _DEAD_LETTER,
         component=f"channel {channel}" if channel else None,
         derived=("component",) if channel else (),
     )
@@ -35,48 +68,36 @@ def read(found: Found) -> Reading:
 
 def read_delayed(found: Found) -> Reading:
     """A hop of a delayed retry, or its end. The three headers behind the sets are replaced at each hop."""
-    headers = found.record.headers
-    retries = decimal(last(headers, _COUNT))
+    record = found.record
+    retries, waits = decimal(found.last(_COUNT)), topics.is_retry(record.topic)
     return _read(
         found,
-        _DELAYED,
-        decimal(last(headers, _ORIGINAL_TIMESTAMP)),
-        kind=RETRY_PENDING if topics.is_retry(found.record.topic) else DEAD_LETTER,
+        _DELAYED_RETRY,
+        decimal(found.last(_ORIGINAL_TIMESTAMP)),
+        kind=RETRY_PENDING if waits else DEAD_LETTER,
+        due_at_ms=topics.due_ms(record.topic, record.timestamp_ms) if waits else None,
         attempts=None if retries is None else retries + 1,
-        first_failed_at_ms=decimal(last(headers, _FIRST)),
+        first_failed_at_ms=decimal(found.last(_FIRST)),
     )
 
 
-def _read(found: Found, prefix: str, timestamp_ms: int | None = None, **said: Any) -> Reading:
-    newest = _newest(found.record.headers, prefix)
-    value = firsts(newest).get
-    classes = [text(value(f"{prefix}exception-class-name")), text(value(f"{prefix}cause-class-name"))]
-    failed_to = (classes[0] or "").endswith(_FAILED_TO)
-    raw_key, raw_value = _raw(found.record) if failed_to else (None, None)
+def _read(found: Found, sets: _Sets, timestamp_ms: int | None = None, **said: Any) -> Reading:
+    source, (error_class, cause, reason) = sets.newest(found)
+    failed_to = (error_class or "").endswith(_FAILED_TO)
+    raw_key, raw_value = _raw(found) if failed_to else (None, None)
     return found.reading(
-        origin.named(prefix).at(newest)._replace(timestamp_ms=timestamp_ms),
+        source if timestamp_ms is None else source._replace(timestamp_ms=timestamp_ms),
         original_key=None if raw_key == found.record.key else raw_key,
         original_value=None if raw_value == found.record.value else raw_value,
         not_original=_NOT_ORIGINAL if raw_value is None else "",
-        **java.fields(classes, text(value(f"{prefix}reason")), None),
+        why=java.why([error_class, cause], reason, None),
         **said,
     )
 
 
-def _newest(headers: Headers, prefix: str) -> Headers:
-    """The first set: its topic stands behind its classes and texts, and before the next set's."""
-    topic, why = f"{prefix}topic", tuple(prefix + name for name in _WHY)
-    begin = next((place for place, (name, _) in enumerate(headers) if name == topic), None)
-    if begin is None:
-        return headers
-    behind = range(begin + 1, len(headers))
-    end = next((place for place in behind if headers[place][0] in why or headers[place][0] == topic), len(headers))
-    return headers[:end]
-
-
-def _raw(record: Record) -> tuple[bytes | None, bytes | None]:
+def _raw(found: Found) -> tuple[bytes | None, bytes | None]:
     """Key and value as they came to the deserializer; None where it is not told."""
-    return record.last(f"{_NOT_DESERIALIZED}key-data"), record.last(f"{_NOT_DESERIALIZED}value-data")
+    return found.last(f"{_NOT_DESERIALIZED}key-data"), found.last(f"{_NOT_DESERIALIZED}value-data")
 
 
 def _family(framework: str, prefix: str, *more: str) -> Family:

@@ -7,27 +7,25 @@ since 2.8 older exception sets are stripped. Numbers are binary. `@RetryableTopi
 from parking.dialects import java, spring_sets, spring_template
 from parking.dialects.family import Family, Found
 from parking.dialects.reading import Reading
-from parking.dialects.values import int32, last, text
+from parking.dialects.values import int32, text
 
 _NAMES = spring_sets.names("kafka_dlt-original-", "kafka_dlt-exception-", "kafka_dlt-key-exception-")
 _ATTEMPT = "kafka_deliveryAttempt"
 
 
 def read(found: Found) -> Reading:
-    layout, headers = found.layout, found.record.headers
-    exception = headers[layout.before :]
-    original = exception if layout.begin is None else headers[layout.begin :]
-    why = spring_sets.exception(exception, _NAMES)
-    original_key, original_value = spring_template.unwrapped(found.record, why.classes)
+    before, begin = found.layout.before, found.layout.begin
+    thrown = _NAMES.thrown(found)
+    original_key, original_value = spring_template.unwrapped(found, thrown.classes)
     return found.reading(
-        _NAMES.original.at(tuple(reversed(original)) if layout.begin is None else original),
-        consumer_group=text(last(original, spring_sets.GROUP)),
-        attempts=int32(last(exception, _ATTEMPT)),
+        _NAMES.original.own(found) if begin is None else _NAMES.original.newest(found),
+        consumer_group=text(found.behind(before if begin is None else begin, spring_sets.GROUP)),
+        attempts=int32(found.behind(before, _ATTEMPT)),
         headers=spring_template.given(found, original_value),
         original_key=original_key,
         original_value=original_value,
         not_original=spring_template.not_original(found, original_value),
-        **java.fields(why.classes, why.message, why.stacktrace),
+        why=java.why(thrown.classes, thrown.message, thrown.stacktrace),
     )
 
 

@@ -11,7 +11,7 @@ from parking.dialects import java
 from parking.dialects.family import Family, Found
 from parking.dialects.origin import BINARY, named
 from parking.dialects.reading import Reading
-from parking.dialects.values import firsts, text
+from parking.dialects.values import text
 
 _SOURCE = named("x-original-", BINARY, timed=True)
 _TIMESTAMP_TYPE = "x-original-timestamp-type"
@@ -31,17 +31,16 @@ class _Derived(NamedTuple):
 
 
 def read(found: Found) -> Reading:
-    newest = found.newest
-    value = firsts(newest).get
+    value = found.newest
     stacktrace = text(value(_STACKTRACE))
-    source = _SOURCE.at(newest)
+    source = _SOURCE.newest(found)
     derived = _derived(found.record.topic, source.topic, stacktrace or "")
     return found.reading(
         source,
         consumer_group=derived.group,
         attempts=derived.attempts,
         derived=derived.names,
-        **java.fields([text(value(_CLASS))], text(value(_MESSAGE)), stacktrace),
+        why=java.why([text(value(_CLASS))], text(value(_MESSAGE)), stacktrace),
     )
 
 
@@ -49,7 +48,7 @@ FAMILY = Family(
     "spring-cloud-stream",
     read,
     headers=(_TIMESTAMP_TYPE, _CLASS, _MESSAGE, _STACKTRACE),
-    also=tuple(name for name in _SOURCE[:4] if name is not None),
+    also=_SOURCE.names,
     begins=(_SOURCE.topic,),
     signature=lambda given: _SOURCE.topic in given and (_CLASS in given or _TIMESTAMP_TYPE in given),
     oldest=_SOURCE.first,

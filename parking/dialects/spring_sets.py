@@ -1,10 +1,14 @@
 """The sets of headers that Spring for Apache Kafka adds to a failure, under the names of either of its families."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from parking.dialects.origin import BINARY, Named, named
-from parking.dialects.values import lasts, text
-from parking.record import Headers
+from parking.dialects.values import text
+
+if TYPE_CHECKING:
+    from parking.dialects.family import Found
+    from parking.dialects.layout import Layout
 
 GROUP = "kafka_dlt-original-consumer-group"
 """Written by both families: it tells neither."""
@@ -13,7 +17,16 @@ ALSO = (GROUP, "kafka_deliveryAttempt", "kafka_listenerInfo", "springDeserialize
 """What either family may add beside its sets; the listener's are added to what it is given, each time anew."""
 
 
-class Names(NamedTuple):
+class Thrown(NamedTuple):
+    """`classes`: the class that was thrown, then its cause."""
+
+    classes: list[str | None]
+    message: str | None
+    stacktrace: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
     """How the headers of one family are called."""
 
     original: Named
@@ -21,6 +34,23 @@ class Names(NamedTuple):
     key: tuple[str, str, str]
     cause: str
     """Shared by the exceptions of key and value."""
+
+    def thrown(self, found: "Found") -> Thrown:
+        """The exception that was written last: of the key or of the value."""
+        headers = found.record.headers
+        fqcn, cause, message, stacktrace = (
+            None if place is None else text(headers[place][1]) for place in found.layout.once(self._places)
+        )
+        return Thrown([fqcn, cause], message, stacktrace)
+
+    def _places(self, layout: "Layout") -> tuple[int | None, ...]:
+        """Where its class, cause, message and stack trace stand: nothing in front of the class belongs to it."""
+        lasts = {name: place for name, place in layout.lasts.items() if place >= layout.before}
+        of_key = max(lasts.get(name, -1) for name in self.key) > max(lasts.get(name, -1) for name in self.value)
+        fqcn, message, stacktrace = self.key if of_key else self.value
+        begin = lasts.get(fqcn, -1)
+        places = (lasts.get(name, -1) for name in (fqcn, self.cause, message, stacktrace))
+        return tuple(place if place >= max(begin, 0) else None for place in places)
 
 
 def names(original: str, exception: str, key_exception: str) -> Names:
@@ -34,20 +64,3 @@ def names(original: str, exception: str, key_exception: str) -> Names:
         (key_fqcn, key_message, key_stack),
         f"{exception}cause-fqcn",
     )
-
-
-class Why(NamedTuple):
-    """`classes`: the class that was thrown, then its cause."""
-
-    classes: list[str | None]
-    message: str | None
-    stacktrace: str | None
-
-
-def exception(headers: Headers, names: Names) -> Why:
-    """The exception that was written last: of the key or of the value."""
-    places = {name: place for place, (name, _) in enumerate(headers)}
-    of_key = max(places.get(name, -1) for name in names.key) > max(places.get(name, -1) for name in names.value)
-    fqcn, message, stacktrace = names.key if of_key else names.value
-    value = lasts(headers[places.get(fqcn, 0) :]).get
-    return Why([text(value(fqcn)), text(value(names.cause))], text(value(message)), text(value(stacktrace)))

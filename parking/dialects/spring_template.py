@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 
 from parking.dialects.family import Found
-from parking.dialects.values import last
-from parking.record import Headers, Record
+from parking.record import Headers
 
 _TYPE_ID = "__TypeId__"
 _OF_BYTES = (_TYPE_ID, b"[B")
@@ -15,15 +14,14 @@ _TOPICS = ("kafka_dlt-original-topic", "kafka_original-topic")
 _REWRITTEN = "Its producer wrote the value anew as JSON."
 
 
-def unwrapped(record: Record, classes: Sequence[str | None]) -> tuple[bytes | None, bytes | None]:
+def unwrapped(found: Found, classes: Sequence[str | None]) -> tuple[bytes | None, bytes | None]:
     """Key and value as they had been; None where the record's own bytes stand. `classes` are the exception's.
 
     Only the last `__TypeId__` tells, or without one that a deserialization failed: another JSON text is the payload,
     however much it looks like base64. Each pass may have wrapped it once more.
     """
-    type_id = last(record.headers, _TYPE_ID)
-    deserialization = any(name and name.endswith(".DeserializationException") for name in classes)
-    if type_id != b"[B" and not (deserialization and not record.has(_TYPE_ID)):
+    record = found.record
+    if not (found.last(_TYPE_ID) == b"[B" if found.has(_TYPE_ID) else _is_deserialization(classes)):
         return None, None
     key, value = None, None
     for _ in range(_passes(record.headers)):
@@ -51,9 +49,15 @@ def not_original(found: Found, value: bytes | None) -> str:
 
     `value` is what was unwrapped from it, if it was.
     """
+    place = found.layout.lasts.get(_TYPE_ID, -1)
+    if value is not None or place < found.layout.end:
+        return ""
     behind = found.record.headers[found.layout.end :]
-    rewritten = value is None and any(name == _TYPE_ID and given != b"[B" for name, given in behind)
-    return _REWRITTEN if rewritten else ""
+    return _REWRITTEN if any(name == _TYPE_ID and given != b"[B" for name, given in behind) else ""
+
+
+def _is_deserialization(classes: Sequence[str | None]) -> bool:
+    return any(name is not None and name.endswith(".DeserializationException") for name in classes)
 
 
 def _passes(headers: Headers) -> int:

@@ -7,26 +7,26 @@ from parking.dialects import causes, hand_rolled, topics
 from parking.dialects.family import Family, Found, all_of
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
 from parking.dialects.values import decimal, text
-from parking.record import Headers
 
 _ERROR, _COUNT, _TIME = "x-error-message", "x-retry-count", "x-produce-time"
 
 
 def read(found: Found) -> Reading:
     record = found.record
-    message, produced = text(record.last(_ERROR)), decimal(record.last(_TIME))
+    message, produced = text(found.last(_ERROR)), decimal(found.last(_TIME))
     waits = topics.is_retry(record.topic) or record.topic.lower().endswith(("retry", "exception"))
     return found.reading(
         kind=RETRY_PENDING if waits else DEAD_LETTER,
-        attempts=_attempts(record.headers, decimal(record.last(_COUNT))),
+        attempts=_attempts(found, decimal(found.last(_COUNT))),
         failed_at_ms=None if produced is None else produced // 1_000_000,
-        **(causes.fields([], message) if message else causes.fields(*hand_rolled.why(found))),
+        why=causes.why([], message) if message else causes.why(*hand_rolled.why(found)),
     )
 
 
-def _attempts(headers: Headers, count: int | None) -> int | None:
-    first = next((name for name, _ in headers if name in (_ERROR, _COUNT)), None)
-    return count if count is None else count + (first == _ERROR)
+def _attempts(found: Found, count: int | None) -> int | None:
+    firsts = found.layout.firsts
+    error_in_front = firsts.get(_ERROR, len(firsts)) < firsts[_COUNT]
+    return count if count is None else count + error_in_front
 
 
 FAMILY = Family(

@@ -36,7 +36,7 @@ def read(found: Found) -> Reading:
         original_key=key if isinstance(key, bytes) else None,
         unwrapped=(key, record.value),
         not_original=_NO_HEADERS,
-        **causes.fields([], None),
+        why=causes.why([], None),
     )
 
 

@@ -1,16 +1,10 @@
 """Header values by their exact type (dlq formats, rule 2): what has the wrong length or is no number is unknown.
 
-Headers are an ordered multimap; these look at a slice of it. A null value is unknown, never an exception.
+Headers are an ordered multimap: which of them is meant says `family.Found`. A null value is unknown, never an
+exception.
 """
 
 from parking.record import INT64, Headers
-
-
-def last(headers: Headers, name: str) -> bytes | None:
-    for header, value in reversed(headers):
-        if header == name:
-            return value
-    return None
 
 
 def first(headers: Headers, name: str) -> bytes | None:
@@ -18,16 +12,6 @@ def first(headers: Headers, name: str) -> bytes | None:
         if header == name:
             return value
     return None
-
-
-def firsts(headers: Headers) -> dict[str, bytes | None]:
-    """The first value of each name, where a set is read whose later repeats are another's."""
-    return dict(reversed(headers))
-
-
-def lasts(headers: Headers) -> dict[str, bytes | None]:
-    """The last value of each name."""
-    return dict(headers)
 
 
 def text(value: bytes | None) -> str | None:

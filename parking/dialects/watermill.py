@@ -3,26 +3,27 @@
 There is no offset, and its default marshaler drops the key. Of a panic, message and stack trace share one header.
 """
 
-from parking.dialects import causes
+from parking.dialects import causes, times
 from parking.dialects.family import Family, Found, any_of
 from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
-from parking.dialects.values import last, text
-from parking.record import Headers
+from parking.dialects.values import text
 
 _REASON, _TOPIC, _HANDLER, _SUBSCRIBER = (f"{name}_poisoned" for name in ("reason", "topic", "handler", "subscriber"))
+_DUE = "_watermill_delayed_until"
 _STACK = ", stacktrace: "
 _NO_KEY = "Its producer may have dropped the key."
 
 
 def read(found: Found) -> Reading:
     record = found.record
-    message, stacktrace = _why(text(record.last(_REASON)))
+    message, stacktrace = _why(text(found.last(_REASON)))
     return found.reading(
-        _position(record.headers),
-        component=text(record.last(_HANDLER)),
+        _position(found),
+        component=text(found.last(_HANDLER)),
+        due_at_ms=times.iso(text(found.last(_DUE))),
         not_original=_NO_KEY if record.key is None else "",
-        **causes.fields([], message, stacktrace),
+        why=causes.why([], message, stacktrace),
     )
 
 
@@ -34,8 +35,8 @@ def _why(reason: str | None) -> tuple[str | None, str | None]:
     return message, stacktrace.lstrip("\n") or None
 
 
-def _position(headers: Headers) -> Position | None:
-    topic = text(last(headers, _TOPIC))
+def _position(found: Found) -> Position | None:
+    topic = text(found.last(_TOPIC))
     return Position(topic, None, None) if topic else None
 
 
@@ -43,7 +44,7 @@ FAMILY = Family(
     "watermill",
     read,
     headers=(_REASON, _TOPIC, _HANDLER, _SUBSCRIBER),
-    also=("_watermill_delayed_until", "_watermill_delayed_for"),  # kept, a replayed event would wait as well
+    also=(_DUE, "_watermill_delayed_for"),  # kept, a replayed event would wait as well
     signature=any_of(_REASON),
     oldest=_position,
 )

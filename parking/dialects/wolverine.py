@@ -7,11 +7,11 @@
 import re
 from collections.abc import Callable
 
-from parking.dialects import causes
+from parking.dialects import causes, topics
 from parking.dialects.family import Family, Found, Names
 from parking.dialects.origin import Position
 from parking.dialects.reading import DEAD_LETTER, RETRY_PENDING, Reading
-from parking.dialects.values import decimal, lasts, text
+from parking.dialects.values import decimal, text
 
 _RETRY = "wolverine-kafka-retry-"
 _CLASS, _MESSAGE, _STACKTRACE, _FAILED_AT = "exception-type", "exception-message", "exception-stack", "failed-at"
@@ -24,20 +24,21 @@ Value = Callable[[str], bytes | None]
 
 
 def read(found: Found) -> Reading:
-    value: Value = lasts(found.record.headers).get
+    value: Value = found.last
     waits = _TIER.search(found.record.topic) is not None
     error_class = text(value(_CLASS)) or text(value(f"{_RETRY}exception-type"))
     return found.reading(
         _source(value),
         kind=RETRY_PENDING if waits else DEAD_LETTER,
+        due_at_ms=topics.due_ms(found.record.topic, found.record.timestamp_ms) if waits else None,
         attempts=_attempts(value, waits),
         failed_at_ms=decimal(value(_FAILED_AT)),
         first_failed_at_ms=_ticks(value(f"{_RETRY}first-failed")),
-        error_class_outer=error_class,
-        **causes.fields(
+        why=causes.why(
             [error_class],
             text(value(_MESSAGE)) or text(value(f"{_RETRY}exception-message")),
             text(value(_STACKTRACE)),
+            outer=error_class,
         ),
     )
 
@@ -53,7 +54,7 @@ FAMILY = Family(
     headers=(_CLASS, _MESSAGE, _STACKTRACE, _FAILED_AT, _DESTINATION, _PARTITION, _OFFSET, f"{_RETRY}*"),
     also=("attempts",),
     signature=_signature,
-    oldest=lambda headers: _position(lasts(headers).get),
+    oldest=lambda found: _position(found.last),
 )
 
 

@@ -40,6 +40,9 @@ class Flows:
     def __init__(self, topic: str, flows: Iterable[FlowFacts], waiting: Iterable[FlowFacts] = ()) -> None:
         self.topic = topic
         self._flows = sorted(flows, key=lambda flow: flow.name)
+        self._named = {flow.name: flow for flow in reversed(self._flows)}
+        self._ungated = [flow for flow in self._flows if not flow.gated]
+        self._by_group = {flow.consumer_group: flow for flow in reversed(self._ungated)}
         self._waiting = sorted(waiting, key=lambda flow: flow.name)
 
     @property
@@ -73,7 +76,7 @@ class Flows:
         return bool(self._flows)
 
     def named(self, name: str) -> FlowFacts | None:
-        return next((flow for flow in self._flows if flow.name == name), None)
+        return self._named.get(name)
 
     def ungated(self, group: str | None, *, derived: bool = False, source: str | None = None) -> FlowFacts | None:
         """The flow of that consumer group; where the record names none, the only one there is, or that of its source.
@@ -81,8 +84,8 @@ class Flows:
         A group that is only `derived` (Connect's default may be overridden) need not be the flow's where that is the
         only one and the record is of its `source` topic.
         """
-        flows = [flow for flow in self._flows if not flow.gated]
-        named = next((flow for flow in flows if flow.consumer_group == group), None)
+        flows = self._ungated
+        named = None if group is None else self._by_group.get(group)
         if named or (group is not None and not derived):
             return named
         only = flows if len(flows) == 1 else [flow for flow in flows if flow.source_topic == source]

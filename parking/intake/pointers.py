@@ -78,7 +78,7 @@ def joined(reading: Reading, record: Record, found: Found | None) -> Reading:
         unwrapped=(source.key, source.value),
         original_headers=source.headers,
         packed_headers=None,
-        source_timestamp_ms=source.timestamp_ms if source.timestamp_ms >= 0 else None,
+        source=reading.source._replace(timestamp_ms=source.timestamp_ms if source.timestamp_ms >= 0 else None),
         payload_missing=False,
         not_original=found.doubt,
     )

@@ -34,9 +34,9 @@ def is_siding(record: Record) -> bool:
     return record.has(names.VERSION)
 
 
-def decode_parking(record: Record) -> Announcement | Outcome:
-    """Read a record of a parking topic. Raises Malformed."""
-    originals, headers = split(record.headers)
+def decode_parking(record: Record, begin: int | None = None) -> Announcement | Outcome:
+    """Read a record of a parking topic; `begin` is the place of its block, where that is known. Raises Malformed."""
+    originals, headers = split(record.headers, begin)
     block = Block(headers)
     if block.word(names.KIND, _KINDS) == "outcome":
         return outcome.decode(record)

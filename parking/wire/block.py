@@ -28,8 +28,12 @@ class Wire(NamedTuple):
     headers: Headers
 
 
-def split(headers: Headers) -> tuple[Headers, Headers]:
-    """The original headers and the Siding block (empty where there is no `siding-version`)."""
+def split(headers: Headers, begin: int | None = None) -> tuple[Headers, Headers]:
+    """The original headers and the Siding block (empty where there is no `siding-version`); `begin` is where it begins,
+    where that is known.
+    """
+    if begin is not None:
+        return headers[:begin], headers[begin:]
     for place in range(len(headers) - 1, -1, -1):
         if headers[place][0] == names.VERSION:
             return headers[:place], headers[place:]

@@ -24,7 +24,13 @@ def test_one_group(one, other):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(("E", "a"), ("F", "a")), (("E", "a"), ("E", "b")), (("E", ""), ("", "E")), (("E", "v2x"), ("E", "v3x"))],
+    [
+        (("E", "a"), ("F", "a")),
+        (("E", "a"), ("E", "b")),
+        (("E", ""), ("", "E")),
+        (("E", "v2x"), ("E", "v3x")),
+        (("E", "0x1f"), ("E", "5x1f")),
+    ],
 )
 def test_two_groups(one, other):
     assert group(*one).digest != group(*other).digest
@@ -33,6 +39,19 @@ def test_two_groups(one, other):
 def test_a_message_that_says_nothing_takes_the_last_cause():
     stack = "a.B: failed to deserialize\nCaused by: c.D: not a date: 7\nCaused by: e.F: bad digit 7\n"
     assert group("e.F", "failed to deserialize", stack).pattern == "failed to deserialize bad digit <n>"
+
+
+DIGITS = st.text(st.sampled_from("0123456789abcfx@-+.,:TZ _\n"), max_size=60)
+
+
+@given(st.lists(DIGITS, min_size=1, max_size=4), st.data())
+def test_what_is_remembered_without_its_digits_changes_no_pattern(messages, data):
+    """A message like one that came before, but for its digits, is not looked at again where no digit stays."""
+    for message in messages:
+        other = "".join(data.draw(st.sampled_from("0123456789")) if c.isdigit() else c for c in message)
+        too_long_to_remember = f"{message:\n<600}"
+        assert normalised(other) == normalised(f"{other:\n<600}")
+        assert normalised(message) == normalised(too_long_to_remember)
 
 
 @given(st.text(max_size=300))

@@ -68,19 +68,19 @@ def test_classes_from_the_outermost_to_the_root(stacktrace, language, chain):
 
 
 def test_the_class_is_the_first_that_is_no_wrapper_and_the_root_is_told_apart():
-    why = causes.fields(["org.springframework.messaging.MessagingException"], "failed", JAVA)
-    assert (why["error_class"], why["root_cause"]) == ("com.example.Refused", "java.io.IOException")
-    assert why["root_cause_from_stack"] == "java.io.IOException"
+    why = causes.why(["org.springframework.messaging.MessagingException"], "failed", JAVA)
+    assert (why.error_class, why.roots(why.stacktrace)[1]) == ("com.example.Refused", "java.io.IOException")
+    assert why.roots(why.stacktrace)[0] == "java.io.IOException"
 
 
 def test_the_root_of_another_language_is_not_called_one_of_a_java_stack():
-    why = causes.fields(["System.InvalidOperationException"], "Ledger closed", NET)
-    assert (why["error_class"], why["root_cause"]) == ("System.InvalidOperationException", "System.TimeoutException")
-    assert why["root_cause_from_stack"] is None
+    why = causes.why(["System.InvalidOperationException"], "Ledger closed", NET)
+    assert why.error_class == "System.InvalidOperationException"
+    assert why.roots(why.stacktrace) == (None, "System.TimeoutException")
 
 
 def test_without_a_class_header_it_is_the_stack_s():
-    assert causes.fields([None], None, PYTHON)["error_class"] == "shop.errors.Unknown"
+    assert causes.why([None], None, PYTHON).error_class == "shop.errors.Unknown"
 
 
 LINES = st.sampled_from(

@@ -65,10 +65,10 @@ def test_the_database_refuses_one(lot, error):
 def test_reading_one_fails_in_an_unforeseen_way(lot, monkeypatch, error):
     read = native.read
 
-    def fail(record):
+    def fail(record, layout):
         if record.offset == 36:
             raise error
-        return read(record)
+        return read(record, layout)
 
     monkeypatch.setattr(native, "read", fail)
     lot.store(*batch_of_100(lot, lot.poison("e37", 37)))
