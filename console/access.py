@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
@@ -83,3 +83,10 @@ def _granted(user: Person) -> dict[int, frozenset[Permission]]:
 def flows(user: Person, permission: Permission = Permission.SEE) -> QuerySet[Flow]:
     """The flows for which this person holds the permission."""
     return Flow.objects.filter(pk__in=of(user).flow_ids(permission))
+
+
+def people(flow_id: int, permission: Permission) -> QuerySet[User]:
+    """Those who hold the permission for this flow, by name."""
+    roles = [role for role, held in ROLES.items() if permission in held]
+    held = Grant.objects.filter(flow=flow_id, role__in=roles)
+    return User.objects.filter(is_active=True, pk__in=held.values("user")).order_by("first_name", "username")

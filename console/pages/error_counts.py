@@ -22,18 +22,22 @@ WITH stopped AS (
     FROM parking_quarantine q JOIN parking_errorgroupkey k ON k.quarantine_id = q.id
     WHERE q.flow_id = ANY(%(flows)s) AND q.state <> 'released' GROUP BY 1
 ), sorted AS (
-    SELECT g.id, coalesce(s.keys, 0) AS keys, g.last_seen, s.keys IS NOT NULL AND g.last_seen > %(lately)s AS growing
-    FROM parking_errorgroup g LEFT JOIN stopped s ON s.id = g.id
+    SELECT g.id, coalesce(s.keys, 0) AS keys, g.last_seen, coalesce(t.owner_id, '') AS owner,
+        CASE WHEN t.status IS NULL OR g.last_seen > t.opens_after THEN 'open' ELSE t.status END AS status,
+        s.keys IS NOT NULL AND g.last_seen > greatest(%(lately)s, t.opens_after) AS growing
+    FROM parking_errorgroup g LEFT JOIN stopped s ON s.id = g.id LEFT JOIN parking_triage t ON t.error_group_id = g.id
     WHERE g.flow_id = ANY(%(flows)s)
 )
 SELECT id, keys, last_seen, growing FROM sorted
-WHERE %(first)s OR (growing, keys, last_seen, id) < (%(growing)s, %(keys)s, %(last_seen)s, %(id)s)
+WHERE (%(first)s OR (growing, keys, last_seen, id) < (%(growing)s, %(keys)s, %(last_seen)s, %(id)s))
+    AND %(status)s IN ('', status) AND (%(owner)s::text IS NULL OR owner = %(owner)s)
 ORDER BY growing DESC, keys DESC, last_seen DESC, id DESC LIMIT %(most)s
 """
 
 
 class Place(NamedTuple):
-    """Where a group stands: those that stop keys and came lately first, then by the keys that they stop."""
+    """Where a group stands: those that stop keys and came lately (and since they were to be quiet) first, then by the
+    keys that they stop."""
 
     growing: bool
     keys: int
@@ -41,11 +45,17 @@ class Place(NamedTuple):
     id: int
 
 
-def by_trouble(flow_ids: Collection[int], after: Place | None, most: int) -> list[Place]:
-    """The groups of these flows behind `after`, the gravest first. One query over what is stopped, not over events."""
+def by_trouble(
+    flow_ids: Collection[int], after: Place | None, most: int, *, status: str = "", owner: str | None = None
+) -> list[Place]:
+    """The groups of these flows behind `after`, the gravest first. One query over what is stopped, not over events.
+
+    `status` and `owner` (an actor's id, empty for nobody's) leave out the others; `""` and None leave out nothing.
+    """
     begin = after or Place(False, 0, "-infinity", 0)
     lately, first = timezone.now() - LATELY, after is None
     given = {**begin._asdict(), "flows": list(flow_ids), "lately": lately, "first": first, "most": most}
+    given |= {"status": status, "owner": owner}
     with connection.cursor() as cursor:
         cursor.execute(_BY_TROUBLE, given)
         return [

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -13,12 +14,10 @@ from console import access
 from console.access import Permission
 from console.pages import found
 from console.pages.error_counts import Counted, Place, by_trouble, counted
-from console.pages.keys import Asked, page_of
-from parking.models import ErrorGroup, Flow, Quarantine
-from parking.models.quarantine import QuarantineQuerySet
+from parking.models import ErrorGroup, Flow, Triage
+from parking.models.triage import of
 
 PAGE = 50
-KEYS = 20
 HOUR = timedelta(hours=1)
 
 
@@ -27,6 +26,7 @@ class Row:
     """`stopped` is how many keys it stops now; `growing` where another event came within the hour."""
 
     group: ErrorGroup
+    said: Triage
     counted: Counted
     readable: bool
     stopped: int
@@ -39,46 +39,49 @@ def errors(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("after", "")
     flows = Flow.objects.filter(pk__in=viewer.flow_ids())
     ids = [one.pk for one in flows if flow in ("", one.name)]
-    places = by_trouble(ids, _place(after), PAGE + 1)
+    status, owner = _status(request.GET.get("status", "")), request.GET.get("owner", "").replace("\0", "")
+    places = by_trouble(ids, _place(after), PAGE + 1, status=status, owner=_owner(request, owner))
     context = {
         "rows": _rows(request, places[:PAGE]),
         "more": _cursor(places[PAGE - 1]) if len(places) > PAGE else "",
         "after": after,
         "flow": flow,
         "flows": flows,
+        "status": status,
+        "statuses": Triage.Status.values,
+        "owner": owner,
+        "owners": _owners(flows),
     }
     return render(request, "errors/errors.html", context)
 
 
-@require_safe
-def error(request: HttpRequest, pk: int) -> HttpResponse:
-    group = found.error_group(request, pk)
-    viewer = access.of(request.user)
-    stopped = _stopped_by(group)
-    asked = Asked("stopped", group.flow.name, "", group.pk, "")
-    readable = viewer.may(group.flow_id, Permission.PAYLOADS)
-    row = Row(group, counted([pk], wide=True)[pk], readable, stopped.count())
-    context = {"row": row, "group": group, "flow": group.flow, "keys": page_of(viewer, stopped, asked)[:KEYS]}
-    return render(request, "error/error.html", context)
+def _status(asked: str) -> str:
+    return asked if asked in Triage.Status.values else ""
 
 
-def _stopped_by(group: ErrorGroup) -> QuarantineQuerySet:
-    rows = Quarantine.objects.visible([group.flow_id]).unreleased()
-    found_keys: QuarantineQuerySet = rows.filter(pk__in=group.keys.values("quarantine"))
-    return found_keys
+def _owner(request: HttpRequest, asked: str) -> str | None:
+    """The id that is looked for: the viewer's for `me`, empty for `nobody`; None for everybody's."""
+    return {"": None, "me": found.actor(request.user).id, "nobody": ""}.get(asked, asked)
+
+
+def _owners(flows: QuerySet[Flow]) -> list[tuple[str, str]]:
+    """(id, name) of those who are on an error of these flows."""
+    rows = Triage.objects.filter(error_group__flow__in=flows).exclude(owner_id="")
+    return list(rows.values_list("owner_id", "owner_name").distinct().order_by("owner_name"))
 
 
 def _rows(request: HttpRequest, places: Sequence[Place]) -> list[Row]:
     viewer, ids = access.of(request.user), [place.id for place in places]
-    groups = ErrorGroup.objects.select_related("flow__team").in_bulk(ids)
+    groups = ErrorGroup.objects.select_related("flow__team", "triage").in_bulk(ids)
     numbers = counted(ids)
     return [
         Row(
             group := groups[place.id],
+            of(group),
             numbers[place.id],
             viewer.may(group.flow_id, Permission.PAYLOADS),
             place.keys,
-            place.keys > 0 and group.last_seen > timezone.now() - HOUR,
+            place.growing and group.last_seen > timezone.now() - HOUR,
         )
         for place in places
     ]

@@ -40,7 +40,7 @@ def replay(request: HttpRequest, pk: int, permission: Permission = Permission.SE
 
 
 def error_group(request: HttpRequest, pk: int, permission: Permission = Permission.SEE) -> ErrorGroup:
-    return _allowed(request, ErrorGroup.objects.select_related("flow__team"), pk, permission)
+    return _allowed(request, ErrorGroup.objects.select_related("flow__team", "triage"), pk, permission)
 
 
 def actor(user: AbstractBaseUser | AnonymousUser) -> Actor:

@@ -43,7 +43,7 @@ _NAMED = {
     "renew secret": "renewed the secret of the hook",
     "test hook": "sent a test to the hook",
 }
-VERBS = sorted({"decide", "amend", "assign", *_TOLD, *_NAMED})
+VERBS = sorted({"decide", "amend", "assign", "triage", *_TOLD, *_NAMED})
 """Everything that the journal tells of, as a filter offers it."""
 
 
@@ -55,6 +55,24 @@ def said(verb: str, detail: Mapping[str, object]) -> tuple[str, str]:
         return "decided", f"amend v{detail['version']}"
     if verb == "assign":
         return ("assigned the key to", str(detail["to"])) if detail.get("to") else ("left the key to others", "")
+    if verb == "triage":
+        return _triaged(detail)
     if verb in _NAMED:
         return _NAMED[verb], str(detail.get("name", ""))
     return _TOLD.get(verb, (verb, ""))
+
+
+def _triaged(detail: Mapping[str, object]) -> tuple[str, str]:
+    """What weighs most of what was said of an error: its status, else whose it is, else the note."""
+    if "status" in detail:
+        return "said that the error is", _status(detail)
+    if "owner_name" in detail:
+        return ("gave the error to", str(detail["owner_name"])) if detail["owner_name"] else ("gave the error away", "")
+    return ("noted of the error", str(detail["note"])) if detail.get("note") else ("removed the note of the error", "")
+
+
+def _status(detail: Mapping[str, object]) -> str:
+    status = str(detail["status"])
+    if status == "ignored":
+        return f"ignored until {str(detail.get('opens_after'))[:10]}"
+    return f"resolved in {detail.get('version')}" if status == "resolved" else status

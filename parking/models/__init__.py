@@ -16,6 +16,7 @@ from parking.models.pending_retry import PendingRetry
 from parking.models.quarantine import HoldKey, Quarantine
 from parking.models.retention import DroppedDay, KeptDay
 from parking.models.search import EventSearch, IndexedDay, IndexPosition
+from parking.models.triage import Triage
 
 __all__ = [
     "AlarmRule",
@@ -51,4 +52,5 @@ __all__ = [
     "Silence",
     "Team",
     "TopicIncarnation",
+    "Triage",
 ]

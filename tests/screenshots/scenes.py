@@ -21,6 +21,7 @@ class Picture:
     script: str = ""
 
 
+OPEN_ALL = "document.querySelectorAll('main details').forEach((one) => { one.open = true })"
 EDIT = """
 const field = document.querySelector("#value");
 field.value = field.value.replace('"1200.00"', "120000");
@@ -49,6 +50,8 @@ def _lists(people: People) -> list[Picture]:
         Picture("unattributed", "/unattributed", oncall),
         Picture("errors", "/errors", oncall),
         Picture("error", f"/errors/{_storm().pk}", oncall),
+        Picture("error-back", f"/errors/{_came_back().pk}", oncall),
+        Picture("error-said", f"/errors/{_of_disputes().pk}", oncall, script=OPEN_ALL),
         Picture("error-masked", f"/errors/{_of_disputes().pk}", people.viewer),
         Picture("search", "/search?q=acc-20417", oncall),
         Picture("search-start", "/search", oncall),
@@ -138,6 +141,10 @@ def _plain() -> Replay:
 
 def _storm() -> ErrorGroup:
     return ErrorGroup.objects.get(flow__name="invoices-eu", error_type__contains="TaxRateMissing")
+
+
+def _came_back() -> ErrorGroup:
+    return ErrorGroup.objects.get(flow__name="disputes", triage__status="resolved")
 
 
 def _of_disputes() -> ErrorGroup:

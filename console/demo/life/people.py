@@ -1,11 +1,16 @@
 """What people do in the history, through the verbs that the pages call."""
 
 from collections.abc import Mapping
+from datetime import timedelta
+
+from django.utils import timezone
 
 from console.demo.life.cases import Case, Remedy
 from parking import headers as packed
+from parking import triage
 from parking.actor import Actor
-from parking.models import EventPayload, EventState, Quarantine
+from parking.models import ErrorGroup, EventPayload, EventState, Quarantine
+from parking.models.triage import of as triage_of
 from replay import amend, approve, decide, plan, request
 from replay.models import Replay
 
@@ -52,6 +57,21 @@ class People:
 
     def reject(self, case: Case, reason: str) -> None:
         approve.reject(replay_id=waiting(case).pk, actor=self.actors["reviewer"], reason=reason)
+
+    def say(self, of: str, error_type: str, status: str, *, days: int = 0, version: str = "", **given: str) -> None:
+        """Of the latest error of that flow and type: on-call says it, and is on it unless `owner` names another."""
+        group = ErrorGroup.objects.filter(flow__name=of, error_type__contains=error_type).latest("last_seen")
+        triage.triage(
+            error_group_id=group.pk,
+            status=status,
+            until=timezone.now() + timedelta(days=days) if days else None,
+            version=version,
+            owner=self.actors[given.get("owner", "oncall")],
+            note=given.get("note", ""),
+            seen=triage_of(group).seen,
+            actor=self.actors["oncall"],
+            reason=given.get("reason", ""),
+        )
 
 
 def quarantine(case: Case) -> Quarantine:

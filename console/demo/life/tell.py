@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 from django.db import transaction
 
@@ -78,6 +79,7 @@ class Teller:
         self._outage()
         self._today()
         self._storm()
+        self._errors()
         if present:
             Present(self._history, self._disputes, self._people, self._player, self._now).bring()
         self._much_more(events, waiting)
@@ -174,6 +176,23 @@ class Teller:
         self._replayed(stopped, self._decided(stopped, self._ago(150)), fails_at=2)
         for minutes in (310, 130, 52, 14):
             self._history.park(self._plain.case("shipments", self._ago(minutes)))
+
+    def _errors(self) -> None:
+        """One that somebody is on, one that is to be quiet, and one that was resolved and, in a demo, comes back."""
+
+        def say(days_ago: float, *said: str, **given: Any) -> None:
+            self._history.do(self._now - days_ago * DAY, lambda: self._people.say(*said, **given))
+
+        say(
+            0.1,
+            "invoices-eu",
+            "TaxRateMissing",
+            "acknowledged",
+            note="The rate of XI is missing: the tax team loads it.",
+        )
+        say(0.3, "disputes", "AccountIsClosed", "ignored", days=5, reason="the sender stops it with the next release")
+        say(5.5, "disputes", "ModelFailed", "resolved", version="disputes 4.2.0", reason="waits longer for the model",
+            owner="owner", note="The model's team restarts it; all of it was applied afterwards.")  # fmt: skip
 
     def _much_more(self, events: int, waiting: int) -> None:
         """Keys that the consumer's own people put back without us, until there are enough; and keys that wait."""
