@@ -133,5 +133,6 @@ def _wait_or_stop(replay: Replay, answer: Outcome, one: Named, stop: str) -> Fol
         return Following(waiting_for=f"Intake has not read {one.event_id} yet, which the consumer holds.")
     return Following(
         stop=f"The consumer holds {one.event_id}, which intake has not read in {patience.seconds} s: look whether "
-        "intake runs and how far it is behind."
+        "intake runs and how far it is behind. If its parking record was lost, have the consumer announce it again "
+        "(announce_again, docs/consumer-kit.md)."
     )
