@@ -144,6 +144,28 @@ def test_another_fact_than_ours_is_a_conflict(line: Line) -> None:
     assert Incident.objects.filter(kind="conflict").exists()
 
 
+def test_a_ledger_of_just_before_the_release_keeps_the_key_until_its_next_event(line: Line) -> None:
+    """Nothing is held, so nothing waits and nothing is seen; what comes next is held behind the release."""
+    line.change(window=1)
+    line.park("e1", "e2")
+    line.decide("e1", "skip")
+    replay = line.approved()
+    line.play(replay, until=lambda _: line.event("e2").state == "applied")
+    backup = line.backup()
+    assert line.play(replay).state == "completed"
+    before = line.quarantine()
+    assert before.state == Quarantine.State.RELEASED
+    line.restore(backup)
+    line.deliver("e3", b"good e3")
+    line.park_all()
+    opened = line.quarantine()
+    assert (opened.state, opened.pk > before.pk) == (Quarantine.State.OPEN, True)
+    done = line.play(line.approved())
+    assert done.state == "completed", done.stop_reason
+    line.deliver("e4", b"good e4")
+    assert [event for event, _ in line.effects()] == ["e2", "e3", "e4"]
+
+
 def test_it_needs_another_person_and_no_decisions(line: Line) -> None:
     line.park("e1", "e2", bad=2)
     repair = ask(line)
