@@ -17,6 +17,8 @@ _SINCE_1_2 = {
     "input_value": "?text", "topic": "?text", "partition": "?number", "offset": "?number", "description": "text",
     "error_class": "?text", "message": "?text", "stack_trace": "?text", "input_timestamp": "?number",
 }  # fmt: skip
+_BEFORE_1_2 = {name: kind for name, kind in _SINCE_1_2.items() if name != "input_timestamp"}
+_FIRST = {name: _SINCE_1_2[name] for name in ("input_value", "description", "message", "stack_trace")}
 _LARGEST_PARTITION = 10**6
 _AS_TEXT = "Its producer wrote the value as a text of its own."
 
@@ -44,8 +46,11 @@ def read(found: Found) -> Reading:
 
 def _told(record: Record) -> dict[str, Any] | None:
     """Nothing else of it is sure to be there, so at least the stack has to be one of Java's."""
-    told = registered.read(record.value, _SINCE_1_2) or _protobuf(record.value)
-    if told is None or not -1 <= (told["partition"] or 0) <= _LARGEST_PARTITION:
+    told = registered.read(record.value, _SINCE_1_2, _BEFORE_1_2, _FIRST) or _protobuf(record.value)
+    if told is None:
+        return None
+    told = {**dict.fromkeys(_SINCE_1_2), **told}
+    if not -1 <= (told["partition"] or 0) <= _LARGEST_PARTITION:
         return None
     return told if java.chain(told["stack_trace"]) or java.chain(told["error_class"]) else None
 

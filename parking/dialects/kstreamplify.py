@@ -12,10 +12,12 @@ from parking.dialects.origin import Position
 from parking.dialects.reading import Reading
 from parking.record import Record
 
-_FIRST = {
+_BEFORE = {
     "cause": "?text", "contextMessage": "?text", "stack": "?text", "value": "?text", "byteValue": "?bytes",
-    "offset": "number", "partition": "number", "topic": "text", "applicationId": "?text",
+    "offset": "number", "partition": "number", "topic": "text",
 }  # fmt: skip
+"""When it had another name: kafka-streams-init, spring-kafka-streams-avro."""
+_FIRST = {**_BEFORE, "applicationId": "?text"}
 _LATER = {**_FIRST, "processorNodeId": "?text", "taskId": "?text"}
 _SINCE_1_8 = {**_LATER, "sourceRawKey": "?bytes", "sourceRawValue": "?bytes"}
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -31,7 +33,7 @@ def read(found: Found) -> Reading:
     return found.reading(
         source,
         oldest=source,
-        component=told["applicationId"] or None,
+        component=told.get("applicationId") or None,
         original_key=key if "sourceRawKey" in told else None,
         original_value=value,
         unwrapped=(key, value),
@@ -41,7 +43,7 @@ def read(found: Found) -> Reading:
 
 
 def _told(record: Record) -> dict[str, Any] | None:
-    told = registered.read(record.value, _SINCE_1_8, _LATER, _FIRST)
+    told = registered.read(record.value, _SINCE_1_8, _LATER, _FIRST, _BEFORE)
     sound = told is not None and _TOPIC.fullmatch(told["topic"]) and told["offset"] >= -1 and told["partition"] >= -1
     return told if sound else None
 

@@ -25,7 +25,7 @@ def read(found: Found) -> Reading:
 
 def _attempts(found: Found, count: int | None) -> int | None:
     firsts = found.layout.firsts
-    error_in_front = firsts.get(_ERROR, len(firsts)) < firsts[_COUNT]
+    error_in_front = _ERROR in firsts and firsts[_ERROR] < firsts[_COUNT]
     return count if count is None else count + error_in_front
 
 

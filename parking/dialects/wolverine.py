@@ -16,7 +16,8 @@ from parking.dialects.values import decimal, text
 _RETRY = "wolverine-kafka-retry-"
 _CLASS, _MESSAGE, _STACKTRACE, _FAILED_AT = "exception-type", "exception-message", "exception-stack", "failed-at"
 _DESTINATION, _PARTITION, _OFFSET = "original-destination", "original-partition", "original-offset"
-_TOPIC = re.compile(r"(?:kafka://topic/)?(.+)", re.DOTALL)
+_TOPIC = re.compile(r"(?:[A-Za-z][\w.+-]*://topic/)?(.+)", re.DOTALL)
+"""The scheme is `kafka`, or the name of the broker where there are several."""
 _TIER = re.compile(r"\.retry\.\d+[a-z]*$")
 _TICKS_AT_1970, _TICKS_A_MS = 621_355_968_000_000_000, 10_000
 
