@@ -19,6 +19,8 @@ _VARYING = re.compile(
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _ALIKE = 512
 """Characters of a message that is remembered without its digits."""
+_BEFORE_ALL = "rejecting due to failed processing: "
+"""What Bento's `reject_errored` puts in front of every message."""
 _SAYS_NOTHING = ("failed to deserialize", "threw exception; ", "serialization error: ")
 _CAUSED_BY = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 
@@ -46,7 +48,10 @@ _short = lru_cache(maxsize=1024)(_group)
 
 
 def telling(message: str, stacktrace: str) -> str:
-    """The message; where it says nothing by itself, with the text of the stack's last cause."""
+    """The message without what is in front of every one; where it says nothing by itself, with the text of the stack's
+    last cause.
+    """
+    message = message.removeprefix(_BEFORE_ALL)
     if message.removesuffix("\n").endswith(_SAYS_NOTHING):
         causes = _CAUSED_BY.findall(stacktrace[-20 * LOOKED_AT :])
         return f"{message.rstrip()} {causes[-1]}" if causes else message

@@ -41,6 +41,12 @@ def test_a_message_that_says_nothing_takes_the_last_cause():
     assert group("e.F", "failed to deserialize", stack).pattern == "failed to deserialize bad digit <n>"
 
 
+def test_what_bento_puts_in_front_of_every_message_is_left_out():
+    assert group("", "rejecting due to failed processing: failed to reach 10.0.0.7") == group(
+        "", "failed to reach 10.0.0.8"
+    )
+
+
 DIGITS = st.text(st.sampled_from("0123456789abcfx@-+.,:TZ _\n"), max_size=60)
 
 
