@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from parking.models import Attempt, EventState, HoldKey, Quarantine
 from parking.wire import StillHeld
+from tests.conftest import BY_LUCK
 
 from .conftest import Lot, attempt, make_flow, make_lot
 
@@ -71,7 +72,7 @@ def picture(lot: Lot):
     )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[*BY_LUCK, HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=14), st.lists(st.integers(1, 5), min_size=14, max_size=14), st.booleans())
 def test_batches_do_not_matter(db, life, sizes, again):
     one, many = (make_lot(make_flow(f"{kind}-{next(NAMES)}")) for kind in ("one", "many"))
