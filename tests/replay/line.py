@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Message
 
 from parking import headers, wire
 from parking.actor import Actor
@@ -28,6 +28,7 @@ from parking.record import Headers, Record
 from parking.wire import Outcome, StillHeld, Wire
 from replay import amend, approve, cancel, decide, plan, request, run, states
 from replay.models import Replay
+from tests.replay.reader import Reader
 from tests.replay.store import Store
 
 ANNE = Actor("user:1", "on-call engineer")
@@ -52,7 +53,7 @@ class Line:
         self._outbox = Outbox(self.flow.name, self.ledger, self)
         self.process = Process(self.gate, self._outbox, self.handler, Retries(attempts=1))
         self.replayed: list[Record] = []
-        self._reader = _reader(kafka, self.flow.replay_topic)
+        self._reader = Reader(kafka, self.flow.replay_topic, group="line", partitions=PARTITIONS)
         self._offset = 0
         self._began = int(time.time() * 1000)
 
@@ -104,13 +105,8 @@ class Line:
         return records
 
     def read_replay_topic(self, most: int | None = None) -> list[Record]:
-        """New records of the replay topic, which the consumer has not answered."""
-        found: list[Record] = []
-        while most is None or len(found) < most:
-            messages = self._reader.consume(1 if most else 100, 0.05)
-            if not messages:
-                break
-            found += [_record(message) for message in messages]
+        """All new records that are in the replay topic now (at most so many), which the consumer has not answered."""
+        found = [_record(message) for message in self._reader.read(most)]
         self.replayed += found
         return found
 
@@ -232,7 +228,7 @@ class Line:
         return self.play(replay, until=lambda now: now.state == state)
 
     def play(
-        self, replay: Replay, *, seconds: float = 20.0, until: Callable[[Replay], bool] = lambda _: False
+        self, replay: Replay, *, seconds: float = 60.0, until: Callable[[Replay], bool] = lambda _: False
     ) -> Replay:
         """Worker, consumer and intake take turns until the replay ends (or `until` says so)."""
         replay = again(replay)
@@ -294,13 +290,7 @@ def _flow(kafka: str, replay_topic: str, **changes: object) -> Flow:
     return Flow.objects.create(name=name, **fields)
 
 
-def _reader(kafka: str, topic: str) -> Consumer:
-    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "line", "enable.auto.commit": False})
-    consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
-    return consumer
-
-
-def _record(message) -> Record:
+def _record(message: Message) -> Record:
     assert message.error() is None, message.error()
     _, timestamp = message.timestamp()
     return Record(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Message, Producer
 
 from parking.intake.loop import Intake
 from parking.models import Cluster, EventState, Flow, Quarantine, Team
@@ -17,6 +17,7 @@ from parking.record import Headers, Record
 from replay import approve, decide, plan, request, run, states
 from replay.models import Replay
 from tests.replay.line import ANNE, BORIS, KEY, _record, again
+from tests.replay.reader import Reader
 
 LISTENER = "org.springframework.kafka.listener.ListenerExecutionFailedException"
 THROWN = "com.example.billing.InvalidAmountException"
@@ -59,11 +60,7 @@ class Service:
         self.transactional: Producer | None = None
         self.fails: tuple[bytes, ...] = (b"bad",)
         self._producer = Producer({"bootstrap.servers": kafka, "enable.idempotence": True})
-        self._consumer = Consumer(
-            {"bootstrap.servers": kafka, "group.id": flow.consumer_group, "enable.auto.commit": False}
-        )
-        topic = flow.replays_to
-        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
+        self._reader = Reader(kafka, flow.replays_to, group=flow.consumer_group, partitions=PARTITIONS)
 
     def park_in_transactions(self, kafka: str) -> None:
         self.transactional = Producer({"bootstrap.servers": kafka, "transactional.id": self._flow.name})
@@ -71,9 +68,7 @@ class Service:
 
     def serve(self) -> list[Record]:
         """Process what is there."""
-        found: list[Record] = []
-        while messages := self._consumer.consume(50, 0.2):
-            found += [self._process(message) for message in messages]
+        found = [self._process(message) for message in self._reader.read()]
         self.seen += found
         return found
 
@@ -83,7 +78,7 @@ class Service:
             self._fail(record)
         else:
             self.applied.append(record)
-        self._consumer.commit(message=message, asynchronous=False)
+        self._reader.commit(message)
         return record
 
     def _fail(self, record: Record) -> None:
@@ -104,7 +99,7 @@ class Service:
             assert self._producer.flush(10) == 0
 
     def close(self) -> None:
-        self._consumer.close()
+        self._reader.close()
 
 
 class PlainLine:
@@ -145,7 +140,7 @@ class PlainLine:
         self.read_until(lambda: EventState.objects.filter(flow=self.flow).count() == known + len(values))
         return self.quarantine()
 
-    def read_until(self, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    def read_until(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
         """Intake reads until the condition holds."""
         deadline = time.monotonic() + seconds
         while not condition():

@@ -1,0 +1,42 @@
+"""A consumer of tests that takes what is in a topic, and waits neither too long nor too short for it."""
+
+import time
+
+from confluent_kafka import Consumer, Message, TopicPartition
+
+MANY = 10_000
+SETTINGS = {
+    "enable.auto.commit": False,
+    "fetch.wait.max.ms": 10,  # a fetch that waits for records holds up the question where the log ends
+}
+
+
+class Reader:
+    def __init__(self, kafka: str, topic: str, *, group: str, partitions: int) -> None:
+        self._consumer = Consumer({"bootstrap.servers": kafka, "group.id": group, **SETTINGS})
+        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
+        self._next: dict[int, int] = {}
+
+    def read(self, most: int | None = None) -> list[Message]:
+        """What was not read before (at most so many), up to where each partition ends now."""
+        wanted = min(self._unread(), most or MANY)
+        found: list[Message] = []
+        deadline = time.monotonic() + 60
+        while len(found) < wanted:
+            assert time.monotonic() < deadline, f"{len(found)} of {wanted} records came"
+            found += self._consumer.consume(wanted - len(found), 0.5)
+        self._next.update((message.partition(), message.offset() + 1) for message in found)
+        return found
+
+    def _unread(self) -> int:
+        return sum(self._end(at) - self._next.get(at.partition, 0) for at in self._consumer.assignment())
+
+    def _end(self, at: TopicPartition) -> int:
+        end: int = self._consumer.get_watermark_offsets(at, timeout=60)[1]
+        return end
+
+    def commit(self, message: Message) -> None:
+        self._consumer.commit(message=message, asynchronous=False)
+
+    def close(self) -> None:
+        self._consumer.close()
