@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Message
-
 from parking import headers, wire
 from parking.actor import Actor
 from parking.consumer import Effect, Event, Poison, Retries, SqliteLedger
@@ -106,7 +104,7 @@ class Line:
 
     def read_replay_topic(self, most: int | None = None) -> list[Record]:
         """All new records that are in the replay topic now (at most so many), which the consumer has not answered."""
-        found = [_record(message) for message in self._reader.read(most)]
+        found = self._reader.read(most)
         self.replayed += found
         return found
 
@@ -288,17 +286,3 @@ def _flow(kafka: str, replay_topic: str, **changes: object) -> Flow:
         **changes,
     }
     return Flow.objects.create(name=name, **fields)
-
-
-def _record(message: Message) -> Record:
-    assert message.error() is None, message.error()
-    _, timestamp = message.timestamp()
-    return Record(
-        message.topic(),
-        message.partition(),
-        message.offset(),
-        timestamp,
-        message.key(),
-        message.value(),
-        tuple(message.headers() or ()),
-    )

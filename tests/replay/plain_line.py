@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from confluent_kafka import Message, Producer
+from confluent_kafka import Producer
 
 from parking.intake.loop import Intake
 from parking.models import Cluster, EventState, Flow, Quarantine, Team
 from parking.record import Headers, Record
 from replay import approve, decide, plan, request, run, states
 from replay.models import Replay
-from tests.replay.line import ANNE, BORIS, KEY, _record, again
+from tests.replay.line import ANNE, BORIS, KEY, again
 from tests.replay.reader import Reader
 
 LISTENER = "org.springframework.kafka.listener.ListenerExecutionFailedException"
@@ -68,17 +68,16 @@ class Service:
 
     def serve(self) -> list[Record]:
         """Process what is there."""
-        found = [self._process(message) for message in self._reader.read()]
+        found = [self._process(record) for record in self._reader.read()]
         self.seen += found
         return found
 
-    def _process(self, message: Message) -> Record:
-        record = _record(message)
+    def _process(self, record: Record) -> Record:
         if record.value is not None and record.value.startswith(self.fails):
             self._fail(record)
         else:
             self.applied.append(record)
-        self._reader.commit(message)
+        self._reader.commit(record)
         return record
 
     def _fail(self, record: Record) -> None:

@@ -2,7 +2,9 @@
 
 import time
 
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
+
+from parking.record import Record
 
 MANY = 10_000
 SETTINGS = {
@@ -17,15 +19,15 @@ class Reader:
         self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
         self._next: dict[int, int] = {}
 
-    def read(self, most: int | None = None) -> list[Message]:
+    def read(self, most: int | None = None) -> list[Record]:
         """What was not read before (at most so many), up to where each partition ends now."""
         wanted = min(self._unread(), most or MANY)
-        found: list[Message] = []
+        found: list[Record] = []
         deadline = time.monotonic() + 60
         while len(found) < wanted:
             assert time.monotonic() < deadline, f"{len(found)} of {wanted} records came"
-            found += self._consumer.consume(wanted - len(found), 0.5)
-        self._next.update((message.partition(), message.offset() + 1) for message in found)
+            found += map(_record, self._consumer.consume(wanted - len(found), 0.5))
+        self._next.update((record.partition, record.offset + 1) for record in found)
         return found
 
     def _unread(self) -> int:
@@ -35,8 +37,23 @@ class Reader:
         end: int = self._consumer.get_watermark_offsets(at, timeout=60)[1]
         return end
 
-    def commit(self, message: Message) -> None:
-        self._consumer.commit(message=message, asynchronous=False)
+    def commit(self, record: Record) -> None:
+        behind = TopicPartition(record.topic, record.partition, record.offset + 1)
+        self._consumer.commit(offsets=[behind], asynchronous=False)
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def _record(message) -> Record:
+    assert message.error() is None, message.error()
+    _, timestamp = message.timestamp()
+    return Record(
+        message.topic(),
+        message.partition(),
+        message.offset(),
+        timestamp,
+        message.key(),
+        message.value(),
+        tuple(message.headers() or ()),
+    )
