@@ -54,6 +54,7 @@ def test_the_database_still_refuses_to_change_the_journal(variables):
         connection.execute("TRUNCATE parking_journalentry")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_opens_in_chromium(page):
     page.set_content("<title>Siding</title>")
