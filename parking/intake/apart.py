@@ -15,7 +15,8 @@ from parking.coordinates import Coordinates
 from parking.event_id import conflicting
 from parking.hold_key import hold_key
 from parking.intake.ask import array, ask, pairs
-from parking.intake.read import EPOCH, ident, key_ident
+from parking.intake.idents import ident, key_ident
+from parking.intake.read import EPOCH
 from parking.intake.rows import Columns, Ident, Parked, Row
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -41,11 +42,17 @@ class _Known(NamedTuple):
     content: tuple[bytes | None, bytes | None] | None
 
 
-def apart(rows: Sequence[Row]) -> list[Row]:
-    """The rows, those of another event under an id of its own."""
+def apart(rows: Sequence[Row]) -> tuple[list[Row], set[Ident]]:
+    """The rows, those of another event under an id of its own; and the events that are known to be stored nowhere.
+
+    If another process stores one of those meanwhile, the unique key refuses this batch, which is then done in halves.
+    """
     doubtful = {row.event for row in rows if _may_be_another(row)}
-    known = _known(doubtful) if doubtful else {}
-    return [_told_apart(row, known) if _may_be_another(row) else row for row in rows] if doubtful else list(rows)
+    if not doubtful:
+        return list(rows), doubtful
+    known = _known(doubtful)
+    new = doubtful - known.keys()
+    return [_told_apart(row, known) if _may_be_another(row) else row for row in rows], new
 
 
 def _may_be_another(row: Row) -> TypeGuard[Parked]:

@@ -20,8 +20,8 @@ _LENGTH = Struct(">i")
 _NULL = _LENGTH.pack(-1)
 _INT8, _INT4, _INT2 = Struct(">iq"), Struct(">ii"), Struct(">ih")
 _BYTEA = 17
-_BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 class Array(bytes):
@@ -66,7 +66,7 @@ def _text(value: str) -> bytes:
 
 
 def _time(value: datetime) -> bytes:
-    return _INT8.pack(8, (value - _BEGIN) // _MICROSECOND)
+    return _INT8.pack(8, (value - BEGIN) // MICROSECOND)
 
 
 _KINDS: dict[str, tuple[int, Callable[[Any], bytes]]] = {

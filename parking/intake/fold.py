@@ -55,16 +55,7 @@ def _park(touched: Touched, row: Parked, now: datetime) -> int:
 
 def _new_event(touched: Touched, key: Key, row: Parked) -> Event:
     stop = key.quarantine or stops.open_for(touched, key, row)
-    event = Event(
-        id=touched.event_ids.next(),
-        ident=row.event,
-        kind=row.kind,
-        state="parked",
-        columns=row.columns,
-        place=row.place,
-        cluster_id=row.flow.cluster_id,
-        new=True,
-    )
+    event = Event(touched.event_ids.next(), row.event, row.kind, "parked", row=row)
     touched.events[row.event] = event
     position = stops.place_of(stop, row) if row.position is None else row.position
     stops.add(stop, event, position, row.columns.parked_at)
@@ -76,16 +67,7 @@ def _new_event(touched: Touched, key: Key, row: Parked) -> Event:
 
 
 def _keep(touched: Touched, row: Unplaced) -> int:
-    event = Event(
-        id=touched.event_ids.next(),
-        ident=row.event,
-        kind=row.kind,
-        state="parked",
-        columns=row.columns,
-        place=row.place,
-        cluster_id=row.flow.cluster_id,
-        new=True,
-    )
+    event = Event(touched.event_ids.next(), row.event, row.kind, "parked", row=row)
     touched.events[row.event] = event
     _count(touched, row.flow.id, "other")
     return event.id

@@ -33,10 +33,10 @@ def count(touched: Touched, now: datetime) -> None:
         ask(SQL_DAYS, now.astimezone(UTC).date(), array("int8", groups), *numbers)
 
 
-def _pairs(events: Iterable[Event]) -> list[tuple[int, int]]:
+def _pairs(events: Iterable[Event]) -> set[tuple[int, int]]:
     """(group, quarantine) of what is new or has changed: it may have got another one of either."""
-    return sorted({
+    return {
         (event.group, event.stop.id)
         for event in events
-        if (event.new or event.changed) and event.group is not None and event.stop is not None
-    })  # fmt: skip
+        if event.group is not None and (event.row is not None or event.changed) and event.stop is not None
+    }

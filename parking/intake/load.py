@@ -5,7 +5,7 @@ events does not need is not asked.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -79,13 +79,13 @@ SELECT nextval(sequence) FROM (SELECT pg_get_serial_sequence(%s::text, 'id')::re
 """
 
 
-def load(rows: Sequence[Row], now: datetime) -> Touched:
-    """Everything that folding these rows needs, locked until the transaction ends."""
+def load(rows: Sequence[Row], nowhere: Set[Ident], now: datetime) -> Touched:
+    """Everything that folding these rows needs, locked until the transaction ends. `nowhere`: not to be looked for."""
     flows = {row.flow.id: row.flow for row in rows}
     parked = [row for row in rows if isinstance(row, Parked)]
     answered = [row for row in rows if isinstance(row, Answered)]
     keys = _keys([*parked, *answered])
-    wanted = _idents(parked, answered)
+    wanted = _idents(parked, answered) - nowhere
     by_id = {key.id: key for key in keys.values()}
     known = ask(SQL_KNOWN, *pairs(wanted)) if wanted else []
     stops = _stops(by_id, {stop for _, stop in known if stop is not None})

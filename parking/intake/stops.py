@@ -47,7 +47,7 @@ def add(stop: Stop, event: Event, position: int, at: datetime) -> None:
     else:
         stop.held += 1
     stop.changed = True
-    if event.new:
+    if event.row is not None:
         stop.arrivals.append(event)
 
 

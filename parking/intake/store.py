@@ -148,8 +148,8 @@ def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: dat
         positions.advance(moves)
         new = _unseen(rows)
         if new:
-            new = apart(new)
-            touched = load(new, now)
+            new, nowhere = apart(new)
+            touched = load(new, nowhere, now)
             fold(new, touched, now)
             write(touched, new, now)
             retries.note(new, now)

@@ -3,14 +3,19 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 from psycopg.types.string import BytesBinaryDumper
 
-from parking.intake.ask import array, ask
+from parking.intake.ask import BEGIN, MICROSECOND, array, ask
 
 Rows = Sequence[tuple[Any, ...]]
+MOMENT = "int8"
+"""A timestamptz as `copy` takes it where each row has one: what PostgreSQL has in its place (`moment`)."""
+_BEGIN_MS, _LATEST_MS = 946_684_800_000, 253_402_300_800_000
+"""Milliseconds from 1970 to 2000, and to the year 10 000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ EVENT_STATE = Table(
         "id": "int8",
         "flow_id": "int8",
         "event_digest": "bytea",
-        "stored_at": "timestamptz",
+        "stored_at": MOMENT,
         "quarantine_id": "int8",
         "position": "int8",
         "kind": "varchar",
@@ -67,7 +72,7 @@ PARKED_EVENT = Table(
     "parking_parkedevent",
     {
         "id": "int8",
-        "stored_at": "timestamptz",
+        "stored_at": MOMENT,
         "cluster_id": "int8",
         "dialect": "varchar",
         "event_id": "text",
@@ -94,7 +99,7 @@ PAYLOAD = Table(
     "parking_eventpayload",
     {
         "id": "int8",
-        "stored_at": "timestamptz",
+        "stored_at": MOMENT,
         "key": "bytea",
         "value": "bytea",
         "headers": "bytea",
@@ -108,7 +113,7 @@ ATTEMPT = Table(
         "event_state_id": "int8",
         "token": "int8",
         "number": "int8",
-        "at": "timestamptz",
+        "at": MOMENT,
         "error_type": "text",
         "message": "text",
         "stacktrace": "text",
@@ -167,6 +172,33 @@ QUARANTINE = Table(
         "first_error": "text",
     },
 )
+CHANGED_QUARANTINE = Table(
+    "parking_quarantine",
+    {
+        "id": "int8",
+        "state": "varchar",
+        "poison": "int4",
+        "held": "int4",
+        "settled": "int4",
+        "depth_bucket": "int2",
+        "last_position": "int8",
+        "oldest_at": "timestamptz",
+        "last_at": "timestamptz",
+        "released_at": "timestamptz",
+        "ordered_partition": "int4",
+        "first_error": "text",
+    },
+)
+
+
+def moment(at: datetime) -> int:
+    """Microseconds since 2000."""
+    return (at - BEGIN) // MICROSECOND
+
+
+def moment_of(ms: int) -> int | None:
+    """The same for milliseconds since 1970; what no clock can have said (year 10 000) is unknown."""
+    return (ms - _BEGIN_MS) * 1000 if 0 < ms < _LATEST_MS else None
 
 
 def jsonb(value: Any) -> bytes:

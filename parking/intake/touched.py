@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from parking.intake.rows import Answered, Columns, Failure, Ident, KeyIdent, Place
+from parking.intake.rows import Answered, Failure, Ident, KeyIdent, Parked, Unplaced
 
 
 @dataclass(slots=True)
@@ -65,10 +65,8 @@ class Event:
     known_attempts: set[tuple[int, int]] = field(default_factory=set)
     attempts: list[tuple[int, int, Failure]] = field(default_factory=list)
     """New ones: token, number, failure."""
-    columns: Columns | None = None
-    place: Place | None = None
-    cluster_id: int = 0
-    new: bool = False
+    row: Parked | Unplaced | None = None
+    """What it is new with; None for one that was stored before."""
     changed: bool = False
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import astuple
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
@@ -11,7 +11,7 @@ from parking.actor import system
 from parking.attempt import Attempt
 from parking.intake import group_days, tables
 from parking.intake.ask import array, ask
-from parking.intake.rows import Answered, Row
+from parking.intake.rows import Answered, Columns, Parked, Row, Unplaced
 from parking.intake.touched import Event, Stop, Touched
 from parking.models import Flow
 
@@ -46,7 +46,8 @@ UPDATE parking_holdkey k SET highest_floor = new.highest_floor, released_positio
 FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (id, highest_floor, released_position) WHERE k.id = new.id
 """
 SQL_GROUPS = """
-UPDATE parking_errorgroup g SET event_count = g.event_count + counted.by, last_seen = %s
+UPDATE parking_errorgroup g SET event_count = g.event_count + counted.by,
+    last_seen = CASE WHEN counted.by > 0 THEN %s ELSE g.last_seen END
 FROM (SELECT id, by FROM unnest(%s::bigint[], %s::int[]) AS given (id, by) ORDER BY id) AS counted
 WHERE g.id = counted.id
 """
@@ -79,12 +80,15 @@ def _write_keys(touched: Touched) -> None:
 def _write_stops(stops: list[Stop]) -> None:
     """Released ones first: a key may have one that is not."""
     changed = sorted((stop for stop in stops if stop.changed), key=lambda stop: (stop.state != "released", stop.id))
-    for new in (False, True):
-        rows = [_stop(stop) for stop in changed if stop.new is new]
-        if new and rows:
-            tables.copy(tables.QUARANTINE, rows)
-        elif rows:
-            tables.update(tables.QUARANTINE, rows)
+    tables.update(tables.CHANGED_QUARANTINE, [_changed_stop(stop) for stop in changed if not stop.new])
+    tables.copy(tables.QUARANTINE, [_stop(stop) for stop in changed if stop.new])
+
+
+def _changed_stop(stop: Stop) -> tuple[Any, ...]:
+    return (
+        stop.id, stop.state, stop.poison, stop.held, stop.settled, stop.depth.bit_length(), stop.last_position,
+        stop.oldest_at, stop.last_at, stop.released_at, stop.ordered_partition, stop.first_error,
+    )  # fmt: skip
 
 
 def _stop(stop: Stop) -> tuple[Any, ...]:
@@ -96,7 +100,7 @@ def _stop(stop: Stop) -> tuple[Any, ...]:
 
 
 def _write_changed_events(touched: Touched) -> None:
-    changed = [event for event in touched.events.values() if event.changed and not event.new]
+    changed = [event for event in touched.events.values() if event.changed and event.row is None]
     tables.update(tables.CHANGED_STATE, [_changed(event) for event in sorted(changed, key=lambda event: event.id)])
 
 
@@ -109,19 +113,20 @@ def _renumber(stops: list[Stop]) -> None:
 
 def _write_new_events(touched: Touched, now: datetime) -> None:
     events = sorted(touched.events.values(), key=attrgetter("id"))
-    new = [event for event in events if event.new]
-    tables.copy(tables.EVENT_STATE, [_state(event, now) for event in new])
-    tables.copy(tables.PARKED_EVENT, [_parked(event, now) for event in new])
-    tables.copy(tables.PAYLOAD, [_payload(event, now) for event in new])
+    new = [(event, event.row) for event in events if event.row is not None]
+    at = tables.moment(now)
+    tables.copy(tables.EVENT_STATE, [_state(event, at) for event, _ in new])
+    tables.copy(tables.PARKED_EVENT, [_parked(event.id, row, at) for event, row in new])
+    tables.copy(tables.PAYLOAD, [_payload(event.id, row.columns, at) for event, row in new])
     tried = [(event.id, token, number, f) for event in events for token, number, f in event.attempts]
     tables.copy(
         tables.ATTEMPT, [_attempt(event, token, number, f.attempt, f.evidence) for event, token, number, f in tried]
     )
 
 
-def _state(event: Event, now: datetime) -> tuple[Any, ...]:
+def _state(event: Event, at: int) -> tuple[Any, ...]:
     return (
-        event.id, event.ident.flow, event.ident.digest, now, event.stop.id if event.stop else None, event.position,
+        event.id, event.ident.flow, event.ident.digest, at, event.stop.id if event.stop else None, event.position,
         event.kind, event.state, event.group, event.attempt_count, event.fate_token, event.fate_fingerprint,
         event.settled_at,
     )  # fmt: skip
@@ -134,27 +139,23 @@ def _changed(event: Event) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _parked(event: Event, now: datetime) -> tuple[Any, ...]:
-    columns, place = event.columns, event.place
-    assert columns is not None
-    assert place is not None
+def _parked(event: int, row: Parked | Unplaced, at: int) -> tuple[Any, ...]:
+    columns, place = row.columns, row.place
     return (
-        event.id, now, event.cluster_id, columns.dialect, columns.event_id, columns.event_id_bytes, columns.event_type,
+        event, at, row.flow.cluster_id, columns.dialect, columns.event_id, columns.event_id_bytes, columns.event_type,
         columns.parking_topic, place.partition, place.offset, columns.parked_at, columns.source_topic,
         columns.source_partition, columns.source_offset, columns.source_at, columns.consumer_group, columns.fingerprint,
         columns.error_type, columns.error_message, columns.blocked_by, columns.unreadable_reason, columns.not_original,
     )  # fmt: skip
 
 
-def _payload(event: Event, now: datetime) -> tuple[Any, ...]:
-    columns = event.columns
-    assert columns is not None
-    return (event.id, now, columns.key, columns.value, columns.headers, columns.raw_headers, columns.wrapped)
+def _payload(event: int, columns: Columns, at: int) -> tuple[Any, ...]:
+    return (event, at, columns.key, columns.value, columns.headers, columns.raw_headers, columns.wrapped)
 
 
 def _attempt(event: int, token: int, number: int, attempt: Attempt, evidence: dict[str, Any] | None) -> tuple[Any, ...]:
     return (
-        event, token, number, _time(attempt.at), storable.text(attempt.error_type, 1000),
+        event, token, number, tables.moment_of(attempt.at), storable.text(attempt.error_type, 1000),
         storable.text(attempt.message, 20_000), storable.text(attempt.stacktrace, 200_000),
         _wrong(attempt) if attempt.validation_errors else NONE_WRONG,
         attempt.retryable, None if evidence is None else tables.jsonb(evidence),
@@ -166,11 +167,6 @@ def _wrong(attempt: Attempt) -> bytes:
         {name: storable.text(getattr(error, name), 5000) for name in ("path", "expected", "actual", "hint")}
         for error in attempt.validation_errors[:1000]
     ])  # fmt: skip
-
-
-def _time(ms: int) -> datetime | None:
-    """What no clock can have said (year 10 000) is unknown."""
-    return datetime.fromtimestamp(ms / 1000, UTC) if 0 < ms < 253_402_300_800_000 else None
 
 
 def _outcome(row: Answered, now: datetime) -> tuple[Any, ...]:

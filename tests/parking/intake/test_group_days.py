@@ -37,7 +37,9 @@ def test_events_and_keys_are_counted_once_however_often_they_come(lot):
 
 def test_an_event_that_fails_otherwise_counts_in_both_groups(lot):
     lot.store(lot.poison("e1", 10, attempts=(attempt(1, CRASH),)))
+    seen = ErrorGroup.objects.get().last_seen
     lot.store(lot.answer("failed", "e1", token=5, attempts=(attempt(2, LATE),), floor=6))
+    assert ErrorGroup.objects.get(error_type=CRASH).last_seen == seen
     assert days() == {CRASH: (1, 1), LATE: (1, 1)}
     assert dict(ErrorGroup.objects.values_list("error_type", "event_count")) == {CRASH: 0, LATE: 1}
 
