@@ -37,6 +37,10 @@ def value(*, fail: bool = False, wait_ms: int = 0, **more: object) -> bytes:
     return json.dumps(members).encode()
 
 
+GOOD = value(mended=True)
+"""What an event is amended to so that it succeeds."""
+
+
 def applied(record: Record) -> Applied:
     """The effect that a record of the effects topic tells of. Raises ValueError where it has not what it must have."""
     number, event_id = record.first(EFFECT), record.first(EVENT_ID)

@@ -3,13 +3,12 @@
 from random import Random
 from typing import cast
 
-from parking.consumer.conformance import contract
+from parking.consumer.conformance.contract import GOOD
 from parking.consumer.conformance.implementation import Implementation
 from parking.consumer.conformance.line import Line
-from parking.wire import Announcement, Outcome, names
+from parking.wire import Announcement, names
 
 KEYS, EVENTS = 12, 8
-GOOD = contract.value(mended=True)
 
 
 def nothing_is_lost_doubled_or_overtaken(line: Line, implementation: Implementation, *, kills: int) -> None:
@@ -44,10 +43,4 @@ def _replay(line: Line, key: str, ids: list[str], poison: set[str], killed: Impl
         if killed and number == len(parked) // 2:
             killed.restart()
     line.command(line.release(key, token))
-    line.wait(f"released for {key} under token {token}", lambda: _answer(line, token) == names.RELEASED)
-
-
-def _answer(line: Line, token: int) -> str | None:
-    """What the marker was answered last."""
-    told = [one.reads for one in line.parked if isinstance(one.reads, Outcome)]
-    return next((one.outcome for one in reversed(told) if one.token == token and one.event_id is None), None)
+    line.released(token)

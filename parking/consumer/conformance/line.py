@@ -165,11 +165,7 @@ class Line:
         """Wait for an outcome under this token (the `times`-th such). Raises Violation at once where another came."""
 
         def look() -> Outcome | None:
-            answers = [
-                one.reads
-                for one in self.parked
-                if isinstance(one.reads, Outcome) and one.reads.token == token and one.reads.event_id == event_id
-            ]
+            answers = self._answers(token, event_id)
             for answer in answers:
                 if answer.outcome != outcome:
                     raise Violation(
@@ -179,6 +175,18 @@ class Line:
             return answers[times - 1] if len(answers) >= times else None
 
         return self.wait(f"outcome {outcome} for {event_id or 'the marker'} under token {token}", look)
+
+    def released(self, token: int) -> None:
+        """Wait until the newest answer to the marker of this token is `released`; others may have come before."""
+
+        def look() -> bool:
+            return [answer.outcome for answer in self._answers(token, None)][-1:] == [names.RELEASED]
+
+        self.wait(f"outcome {names.RELEASED} for the marker under token {token}", look)
+
+    def _answers(self, token: int, event_id: str | None) -> list[Outcome]:
+        told = [one.reads for one in self.parked if isinstance(one.reads, Outcome)]
+        return [answer for answer in told if (answer.token, answer.event_id) == (token, event_id)]
 
     def took_effect(self, event_id: str) -> Applied:
         """Wait for the effect of an event."""

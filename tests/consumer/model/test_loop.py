@@ -116,13 +116,10 @@ class Loop(RuleBasedStateMachine):
         if self.positions[side] >= len(records):
             return
         self.dies = dies
-        try:
+        with suppress(Crash):
             self.line.process(records[self.positions[side]], self.wait)
             self.positions[side] += 1
-        except Crash:
-            pass
-        finally:
-            self.dies = ""
+        self.dies = ""
 
     def wait(self, _: float) -> None:
         """Ten seconds pass: whoever waits for a key that is about to open need not."""

@@ -13,9 +13,11 @@ from django.conf import settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
+from tests.parking.consumer.kafka_loop import LARGE, PARTITIONS, Loop
 from tests.parking.consumer.service import EFFECTS, FLOW, Log, Service
 
 
@@ -59,6 +61,33 @@ def ledger(make_ledger: Callable[[], Ledger]) -> Iterator[Ledger]:
         transaction.connection.execute(EFFECTS)
     yield ledger
     ledger.close()
+
+
+@pytest.fixture
+def sources() -> int:
+    """How many partitions the source topic has."""
+    return PARTITIONS
+
+
+@pytest.fixture
+def flow(make_topic: Callable[..., str], sources: int) -> Flow:
+    """A flow with topics on the broker."""
+    source = make_topic("kit-source", partitions=sources)
+    return Flow(
+        name="disputes",
+        source_topic=source,
+        parking_topic=make_topic("kit-parking", partitions=PARTITIONS, **LARGE),
+        replay_topic=make_topic("kit-replay", partitions=PARTITIONS, **LARGE),
+        consumer_group=f"group-of-{source}",
+    )
+
+
+@pytest.fixture
+def loop(kafka: str, flow: Flow, tmp_path: Path) -> Iterator[Loop]:
+    """Processes of the service, and the console's side of its topics."""
+    loop = Loop(kafka, flow, tmp_path)
+    yield loop
+    loop.close()
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from parking.partitioner import partition
 from parking.wire import Announcement, Command, Outcome, names
 
 PARTITIONS = 2
+LARGE = {"max.message.bytes": "1310732"}
+"""What parking and replay topic have to take."""
 FAST = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
 
 

@@ -4,7 +4,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,30 +21,10 @@ from parking.fingerprint import fingerprint
 from parking.partitioner import partition
 from parking.wire import Announcement, announcement, names
 from tests.parking.consumer import raw_producer
-from tests.parking.consumer.kafka_loop import PARTITIONS, Loop, settled
+from tests.parking.consumer.kafka_loop import LARGE, PARTITIONS, Loop, settled
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
-LARGE = {"max.message.bytes": "1310732"}
-
-
-@pytest.fixture
-def flow(make_topic: Callable[..., str]) -> Flow:
-    source = make_topic("kit-source", partitions=PARTITIONS)
-    return Flow(
-        name="disputes",
-        source_topic=source,
-        parking_topic=make_topic("kit-parking", partitions=PARTITIONS, **LARGE),
-        replay_topic=make_topic("kit-replay", partitions=PARTITIONS, **LARGE),
-        consumer_group=f"group-of-{source}",
-    )
-
-
-@pytest.fixture
-def loop(kafka: str, flow: Flow, tmp_path: Path) -> Iterator[Loop]:
-    loop = Loop(kafka, flow, tmp_path)
-    yield loop
-    loop.close()
 
 
 def test_the_whole_life_of_a_key(loop: Loop) -> None:

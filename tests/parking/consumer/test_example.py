@@ -14,11 +14,10 @@ import pytest
 
 from parking.consumer.flow import Flow
 from parking.wire import names
-from tests.parking.consumer.kafka_loop import PARTITIONS, Loop
+from tests.parking.consumer.kafka_loop import LARGE, PARTITIONS, Loop
 from tests.waiting import wait_until
 
 PAGE = Path(__file__).parents[3] / "docs/consumer-kit.md"
-LARGE = {"max.message.bytes": "1310732"}
 
 
 @pytest.mark.kafka

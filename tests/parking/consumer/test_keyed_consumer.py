@@ -27,35 +27,20 @@ from parking.consumer import (
     SqliteLedger,
 )
 from parking.consumer.tries import AnyHandler
-from tests.parking.consumer.kafka_loop import FAST, PARTITIONS, Loop
+from tests.parking.consumer.kafka_loop import FAST, Loop
 from tests.parking.consumer.service import EFFECTS
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 SOURCES = 6
 """Partitions of the source topic: a second member of the group gets some of them whatever the assignor does."""
-LARGE = {"max.message.bytes": "1310732"}
 EAGER = {"partition.assignment.strategy": "range"}
 COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 
 
 @pytest.fixture
-def flow(make_topic: Callable[..., str]) -> Flow:
-    source = make_topic("kit-source", partitions=SOURCES)
-    return Flow(
-        name="disputes",
-        source_topic=source,
-        parking_topic=make_topic("kit-parking", partitions=PARTITIONS, **LARGE),
-        replay_topic=make_topic("kit-replay", partitions=PARTITIONS, **LARGE),
-        consumer_group=f"group-of-{source}",
-    )
-
-
-@pytest.fixture
-def loop(kafka: str, flow: Flow, tmp_path: Path) -> Iterator[Loop]:
-    loop = Loop(kafka, flow, tmp_path)
-    yield loop
-    loop.close()
+def sources() -> int:
+    return SOURCES
 
 
 class Work:

@@ -2,8 +2,7 @@
 
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import cast
 
 import pytest
@@ -12,7 +11,6 @@ from parking.consumer.ask import Course, Wait, advance
 from parking.consumer.dispatch import Dispatch, Read
 from parking.consumer.errors import Poison, Unavailable
 from parking.consumer.event import Event
-from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.process import LOOK_AGAIN
 from parking.consumer.schedule import Schedule
@@ -21,13 +19,12 @@ from parking.consumer.suspects import Suspects
 from parking.coordinates import Coordinates
 from parking.record import Record
 from parking.wire import names
-from tests.parking.consumer.kafka_loop import PARTITIONS, Loop
+from tests.parking.consumer.kafka_loop import Loop
 from tests.parking.consumer.service import Crash, Log, Service, command, source
 from tests.waiting import wait_until
 
 PLACE = ("s", 0)
 FULL = "BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END"
-LARGE = {"max.message.bytes": "1310732"}
 
 
 def dies(event: object) -> Exception:
@@ -220,21 +217,6 @@ def handed(service: Service, record: Record) -> Event:
 def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
     assert [Suspects("f", ledger, 2).begin(event) for _ in range(4)] == [0, 1, 2, 2]
-
-
-@pytest.fixture
-def loop(kafka: str, make_topic: Callable[..., str], tmp_path: Path) -> Iterator[Loop]:
-    source_topic = make_topic("kit-source", partitions=PARTITIONS)
-    flow = Flow(
-        name="disputes",
-        source_topic=source_topic,
-        parking_topic=make_topic("kit-parking", partitions=PARTITIONS, **LARGE),
-        replay_topic=make_topic("kit-replay", partitions=PARTITIONS, **LARGE),
-        consumer_group=f"group-of-{source_topic}",
-    )
-    loop = Loop(kafka, flow, tmp_path)
-    yield loop
-    loop.close()
 
 
 def owners(loop: Loop) -> int:

@@ -5,10 +5,9 @@ from dataclasses import replace
 from parking import wire
 from parking.consumer.conformance import contract
 from parking.consumer.conformance.cases.quarantine import quarantined
+from parking.consumer.conformance.contract import GOOD
 from parking.consumer.conformance.line import Line, Violation
 from parking.wire import Command, Outcome, names
-
-GOOD = contract.value(mended=True)
 
 
 def other_bytes_are_refused(line: Line) -> None:

@@ -1,11 +1,9 @@
 """Release markers: the consumer opens the key itself, when nothing of it is held."""
 
-from parking.consumer.conformance import contract
 from parking.consumer.conformance.cases.quarantine import quarantined
+from parking.consumer.conformance.contract import GOOD
 from parking.consumer.conformance.line import Line, Violation, same
 from parking.wire import names
-
-GOOD = contract.value(mended=True)
 
 
 def a_key_opens_when_nothing_is_held(line: Line) -> None:
@@ -49,7 +47,7 @@ def what_is_still_held_keeps_the_key_closed(line: Line) -> None:
     for event in events[1:]:
         line.command(line.apply(event, token))
     line.command(line.release(key, token))
-    line.wait("released under the same token", lambda: _released(line, token))
+    line.released(token)
     line.effects_are(key, [event.event_id for event in events[1:]])
 
 
@@ -82,13 +80,6 @@ def an_older_marker_is_fenced(line: Line) -> None:
     line.answered(newer, names.SKIPPED, events[0].event_id)
     line.command(line.release(key, older))
     line.answered(older, names.FENCED)
-
-
-def _released(line: Line, token: int) -> bool:
-    return any(
-        getattr(one.reads, "outcome", None) == names.RELEASED and one.reads.token == token  # type: ignore[union-attr]
-        for one in line.parked
-    )
 
 
 CASES = (

@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from parking.consumer.conformance import contract
 from parking.consumer.conformance.cases.quarantine import quarantined
+from parking.consumer.conformance.contract import GOOD
 from parking.consumer.conformance.line import Line, Violation, same
 from parking.wire import Announcement, names
-
-GOOD = contract.value(mended=True)
 
 
 def a_key_is_replayed_in_order(line: Line) -> None:
