@@ -109,7 +109,7 @@ def test_no_more_than_the_window_is_under_way_and_no_more_than_the_pace_in_a_sec
     slow.park(*(f"e{number}" for number in range(8)))
     slow.decide("e0", "skip")
     replay = tick(slow.approved())
-    sent = list(replay.steps.exclude(sent_at=None).order_by("ordinal").values_list("sent_at", flat=True))
+    sent = [step.sent_at for step in replay.steps.order_by("ordinal") if step.sent_at]
     assert len(sent) >= 2, "more of them where the machine is so busy that a second passes meanwhile"
     assert all(third - first >= timedelta(seconds=0.95) for first, third in zip(sent, sent[2:], strict=False))
 
