@@ -41,12 +41,25 @@ def to_json(attempts: Iterable[Attempt]) -> bytes:
 def from_json(data: bytes, where: str = "attempts") -> tuple[Attempt, ...]:
     """The inverse of `to_json`. A member of the wrong type counts as unknown; raises Malformed if it is no list."""
     try:
-        listed = json.loads(data)
+        listed = _json(data)
     except (ValueError, RecursionError):
         raise Malformed(where, "a JSON list of attempts", data) from None
     if not isinstance(listed, list):
         raise Malformed(where, "a JSON list of attempts", data)
-    return tuple(_attempt(number, members) for number, members in enumerate(listed, start=1))
+    return tuple([_attempt(number, members) for number, members in enumerate(listed, start=1)])
+
+
+def _json(data: bytes) -> Any:
+    """As `json.loads`, which looks for encodings and blanks that our own records do not have."""
+    try:
+        text = data.decode("utf-8")
+        found, end = _DECODER.raw_decode(text)
+    except ValueError:
+        return json.loads(data)
+    return found if end == len(text) else json.loads(data)
+
+
+_DECODER = json.JSONDecoder()
 
 
 def whole(text: str) -> str:
@@ -72,16 +85,16 @@ def _members(attempt: Attempt) -> dict[str, Any]:
 def _attempt(place: int, members: object) -> Attempt:
     if not isinstance(members, dict):
         return Attempt(number=place, message=_text(members))
-    retryable = members.get("retryable")
-    errors = members.get("validation_errors")
+    value = members.get
+    retryable, errors = value("retryable"), value("validation_errors")
     return Attempt(
-        number=_number(members.get("number"), unknown=place, least=1),
-        at=_number(members.get("at"), unknown=-1, least=0),
-        error_type=_text(members.get("error_type")),
-        message=_text(members.get("message")),
-        stacktrace=_text(members.get("stacktrace")),
-        validation_errors=tuple(_validation_error(e) for e in errors) if isinstance(errors, list) else (),
-        retryable=retryable if isinstance(retryable, bool) else None,
+        _number(value("number"), place, 1),
+        _number(value("at"), -1, 0),
+        _text(value("error_type")),
+        _text(value("message")),
+        _text(value("stacktrace")),
+        tuple(map(_validation_error, errors)) if errors and isinstance(errors, list) else (),
+        retryable if isinstance(retryable, bool) else None,
     )
 
 
@@ -91,12 +104,11 @@ def _validation_error(members: object) -> ValidationError:
     return ValidationError(*(_text(members.get(name)) for name in ("path", "expected", "actual", "hint")))
 
 
-def _number(number: object, *, unknown: int, least: int) -> int:
-    sound = isinstance(number, int) and not isinstance(number, bool) and least <= number <= LARGEST
-    return number if sound and isinstance(number, int) else unknown
+def _number(number: object, unknown: int, least: int) -> int:
+    return number if type(number) is int and least <= number <= LARGEST else unknown
 
 
 def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return whole(value if isinstance(value, str) else json.dumps(value))
+    if isinstance(value, str):
+        return value if value.isascii() else whole(value)
+    return "" if value is None else whole(json.dumps(value))

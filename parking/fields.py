@@ -9,12 +9,32 @@ from collections.abc import Iterable
 from parking.malformed import Malformed
 
 _LENGTH = struct.Struct(">q")
-_NULL = _LENGTH.pack(-1)
+NULL = _LENGTH.pack(-1)
+"""What is written for a field that is null."""
 
 
-def pack(fields: Iterable[bytes | None]) -> bytes:
-    """The fields in order on one byte string; two different lists never give the same bytes."""
-    return b"".join([_NULL if field is None else _LENGTH.pack(len(field)) + field for field in fields])
+class _Lengths(dict[int, bytes]):
+    """A length as it is written; those of most fields are kept."""
+
+    def __missing__(self, length: int) -> bytes:
+        return _LENGTH.pack(length)
+
+
+LENGTHS = _Lengths((length, _LENGTH.pack(length)) for length in range(2048))
+
+
+def pack(fields: Iterable[bytes | None], behind: bytes = b"") -> bytes:
+    """The fields in order on one byte string; two different lists never give the same bytes. `behind` are fields that
+    are packed already.
+    """
+    parts: list[bytes] = []
+    for field in fields:
+        if field is None:
+            parts.append(NULL)
+        else:
+            parts += (LENGTHS[len(field)], field)
+    parts.append(behind)
+    return b"".join(parts)
 
 
 def unpack(packed: bytes) -> list[bytes | None]:

@@ -14,7 +14,7 @@ def fingerprint(key: bytes | None, value: bytes | None, headers: Iterable[tuple[
 
 def of_packed(key: bytes | None, value: bytes | None, headers: bytes) -> bytes:
     """The same where the headers are packed already (`parking.headers.pack`)."""
-    return hashlib.sha256(pack([key, value]) + headers).digest()
+    return hashlib.sha256(pack((key, value), headers)).digest()
 
 
 def content(key: bytes | None, value: bytes | None) -> bytes:

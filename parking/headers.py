@@ -8,17 +8,7 @@ from parking.malformed import Malformed
 from parking.record import Headers
 
 SHORT = 64
-_NULL = fields.pack([None])
-
-
-class _Lengths(dict[int, bytes]):
-    """A length as 8 bytes; those of most values are kept."""
-
-    def __missing__(self, length: int) -> bytes:
-        return length.to_bytes(8, "big")
-
-
-_LENGTHS = _Lengths((length, length.to_bytes(8, "big")) for length in range(2048))
+_NULL, _LENGTHS = fields.NULL, fields.LENGTHS
 
 
 def pack(headers: Headers) -> bytes:
@@ -33,11 +23,16 @@ def written(names: Sequence[str]) -> list[bytes]:
 
 def pack_values(names: Sequence[bytes], headers: Headers) -> bytes:
     """As `pack` does, where the names are written already."""
-    parts = [b""] * (3 * len(headers))
-    parts[::3] = names
-    parts[1::3] = [_NULL if value is None else _LENGTHS[len(value)] for _, value in headers]
-    parts[2::3] = [value or b"" for _, value in headers]
-    return b"".join(parts)
+    return b"".join(parts(names, headers))
+
+
+def parts(names: Sequence[bytes], headers: Headers) -> list[bytes]:
+    """What `pack_values` joins: three of each header."""
+    found = [b""] * (3 * len(headers))
+    found[::3] = names
+    found[1::3] = [_NULL if value is None else _LENGTHS[len(value)] for _, value in headers]
+    found[2::3] = [value or b"" for _, value in headers]
+    return found
 
 
 def unpack(packed: bytes | memoryview) -> Headers:

@@ -101,7 +101,7 @@ class Found:
         """The first one of the newest set, of a family that appends sets: from the header on that `begins` it, or of
         all that `own` looks at if it is not there. So what this failure has not is never borrowed from an older one.
         """
-        place = self.layout.once(_newest).get(name)
+        place = self.layout.newest_set.get(name)
         return None if place is None else self.record.headers[place][1]
 
     def position(self, named: origin.Named, places: origin.Places) -> origin.Position:
@@ -152,12 +152,6 @@ class Found:
             layout=self.layout,
             **said,
         )
-
-
-def _newest(layout: "Layout") -> dict[str, int]:
-    """The place of the first header of each name in the newest set."""
-    begin = layout.cut if layout.begin is None else layout.begin
-    return {layout.names[place]: place for place in reversed(range(begin, len(layout.names)))}
 
 
 def all_of(*names: str) -> Callable[[Names], bool]:

@@ -47,13 +47,14 @@ def of(found: "Found", oldest: Position | None, headers: Headers | None) -> str:
 
 def _said(found: "Found") -> str | None:
     places, headers = found.layout.once(_places), found.record.headers
-    return event_id.named(lambda name: headers[places[name]][1] if name in places else None) if places else None
+    return event_id.named({name: headers[place][1] for name, place in places}.get) if places else None
 
 
-def _places(layout: "Layout") -> dict[str, int]:
-    """Where the first of each of the id headers stands, of those that a replay sends."""
+def _places(layout: "Layout") -> tuple[tuple[str, int], ...]:
+    """The id headers and where the first of each stands, of those that a replay sends."""
     original = range(len(layout.names)) if layout.original is None else layout.original
-    return {layout.names[place]: place for place in reversed(original) if layout.names[place] in event_id.NAMES}
+    places = {layout.names[place]: place for place in reversed(original) if layout.names[place] in event_id.NAMES}
+    return tuple(places.items())
 
 
 def _place(record: Record, oldest: Position | None) -> Coordinates:

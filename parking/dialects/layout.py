@@ -59,6 +59,12 @@ class Layout:
         return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
+    def newest_set(self) -> Mapping[str, int]:
+        """The place of the first header of each name in the newest set, or behind `cut` where nothing begins it."""
+        begin = self.cut if self.begin is None else self.begin
+        return {self.names[place]: place for place in reversed(range(begin, len(self.names)))}
+
+    @cached_property
     def block(self) -> int | None:
         """Where the block of our own records begins; None for the records of others."""
         return self.lasts.get(siding.VERSION)
@@ -83,9 +89,11 @@ class Layout:
 
     def once(self, work: Callable[["Layout"], T]) -> T:
         """What `work` makes of these names: done once for all records that have them."""
-        if work not in self._known:
-            self._known[work] = work(self)
-        found: T = self._known[work]
+        found: T
+        try:
+            found = self._known[work]
+        except KeyError:
+            found = self._known[work] = work(self)
         return found
 
 

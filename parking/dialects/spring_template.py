@@ -53,7 +53,7 @@ def not_original(found: Found, value: bytes | None) -> str:
     if value is not None or place < found.layout.end:
         return ""
     behind = found.record.headers[found.layout.end :]
-    return _REWRITTEN if any(name == _TYPE_ID and given != b"[B" for name, given in behind) else ""
+    return _REWRITTEN if [given for name, given in behind if name == _TYPE_ID and given != b"[B"] else ""
 
 
 def _is_deserialization(classes: Sequence[str | None]) -> bool:

@@ -4,7 +4,11 @@ Headers are an ordered multimap: which of them is meant says `family.Found`. A n
 exception.
 """
 
+from struct import Struct
+
 from parking.record import INT64, Headers
+
+_INT32, _INT64 = Struct(">i"), Struct(">q")
 
 
 def first(headers: Headers, name: str) -> bytes | None:
@@ -21,12 +25,12 @@ def text(value: bytes | None) -> str | None:
 
 def int32(value: bytes | None) -> int | None:
     """Big-endian, 4 bytes; a negative number is unknown."""
-    return _known(int.from_bytes(value, "big", signed=True)) if value is not None and len(value) == 4 else None
+    return _known(_INT32.unpack(value)[0]) if value is not None and len(value) == 4 else None
 
 
 def int64(value: bytes | None) -> int | None:
     """Big-endian, 8 bytes; a negative number is unknown."""
-    return _known(int.from_bytes(value, "big", signed=True)) if value is not None and len(value) == 8 else None
+    return _known(_INT64.unpack(value)[0]) if value is not None and len(value) == 8 else None
 
 
 def integer(value: bytes | None) -> int | None:

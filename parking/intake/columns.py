@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from parking.attempt import Attempt
 from parking.dialects import Reading
@@ -9,7 +10,7 @@ from parking.dialects.layout import Layout
 from parking.event_id import bounded
 from parking.fields import pack as pack_fields
 from parking.fingerprint import of_packed
-from parking.headers import pack, pack_values
+from parking.headers import pack, pack_values, parts, written
 from parking.intake.rows import Columns
 from parking.record import Record
 from parking.storable import text
@@ -18,6 +19,7 @@ NO_FINGERPRINT = b""
 """The fingerprint of an event whose key and value are not in its record: it is replayed once they are fetched."""
 TYPE_HEADERS = ("event-type", "ce_type", "type")
 NO_FAILURE = Attempt(0)
+SHORT = 64
 TOO_FAR = timedelta(days=1)
 LATEST_MS = 253_402_300_800_000  # year 10 000
 
@@ -69,21 +71,20 @@ def columns(
 
 def content(record: Record, raw_headers: bytes) -> bytes:
     """SHA-256 of everything that arrived: the same coordinates with other bytes are another record."""
-    return hashlib.sha256(pack_fields([b"%d" % record.timestamp_ms, record.key, record.value]) + raw_headers).digest()
+    return hashlib.sha256(pack_fields((b"%d" % record.timestamp_ms, record.key, record.value), raw_headers)).digest()
 
 
 def packed(record: Record, reading: Reading) -> tuple[bytes, bytes]:
     """The original headers and all of them, packed; in most records the originals are the beginning of all."""
     original, headers, layout = reading.original_headers, record.headers, reading.layout
-    written = None if layout is None else layout.written
-    count = len(original)
+    names = written([name for name, _ in headers]) if layout is None else layout.written
+    count, known = len(original), reading.packed_headers
     if headers[:count] != original:
-        return pack(original), pack(headers) if written is None else pack_values(written, headers)
-    rest = pack(headers[count:]) if written is None else pack_values(written[count:], headers[count:])
-    if reading.packed_headers is not None:
-        return reading.packed_headers, reading.packed_headers + rest
-    originals = pack(original) if written is None else pack_values(written[:count], original)
-    return originals, originals + rest
+        return pack(original), pack_values(names, headers)
+    if known is not None:
+        return known, known + pack_values(names[count:], headers[count:])
+    every = parts(names, headers)
+    return b"".join(every[: 3 * count]), b"".join(every)
 
 
 def time(ms: int | None, now: datetime) -> datetime | None:
@@ -97,10 +98,18 @@ def time(ms: int | None, now: datetime) -> datetime | None:
 def _event_type(record: Record, layout: Layout | None) -> str:
     """What the event calls itself: by the first of its headers that says it."""
     if layout is None:
-        told = next((value for name in TYPE_HEADERS if (value := record.first(name))), b"")
+        told = [record.first(name) for name in TYPE_HEADERS]
     else:
-        told = next((value for place in layout.once(_types) if (value := record.headers[place][1])), b"")
-    return text(told.decode("utf-8", "replace"), 200) if told else ""
+        told = [record.headers[place][1] for place in layout.once(_types)]
+    for value in told:
+        if value:
+            return _type(value) if len(value) <= SHORT else _type.__wrapped__(value)
+    return ""
+
+
+@lru_cache(maxsize=1024)
+def _type(value: bytes) -> str:
+    return text(value.decode("utf-8", "replace"), 200)
 
 
 def _types(layout: Layout) -> tuple[int, ...]:

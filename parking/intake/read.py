@@ -54,7 +54,9 @@ def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
     try:
         if arrived.fault:
             return broken(arrived, flows.first, arrived.fault, now)
-        reading = _followed(identify(arrived.record), arrived, flows)
+        reading = identify(arrived.record)
+        if reading.payload_missing:
+            reading = _followed(reading, arrived, flows)
         if isinstance(reading.wire, Outcome):
             return _told(arrived, flows, reading, reading.wire, now)
         if isinstance(reading.wire, Announcement):
@@ -68,8 +70,6 @@ def read(arrived: Arrived, flows: Flows, now: datetime) -> Row:
 
 def _followed(reading: Reading, arrived: Arrived, flows: Flows) -> Reading:
     """With what it points at, if it is a pointer into the source topic of the flow that it belongs to."""
-    if not reading.payload_missing:
-        return reading
     flow = flows.named(reading.wire.flow) if isinstance(reading.wire, Announcement) else _ungated(flows, reading)
     found = arrived.source if flow and is_for(flow.source_topic, reading) else ELSEWHERE
     return joined(reading, arrived.record, found)

@@ -127,9 +127,9 @@ class Block:
 
     def word(self, name: str, words: tuple[str, ...]) -> str:
         word = self.text(name)
-        if word not in words:
+        if word is None or word not in words:
             raise Malformed(f"header {name}", " or ".join(words), self.raw(name))
-        return str(word)
+        return word
 
     def members(self, name: str) -> dict[str, Any]:
         """A JSON object; empty where absent."""
