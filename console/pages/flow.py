@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,9 @@ from console.models import Grant
 from console.notifications import signing
 from console.pages import found, reach
 from console.pages.key import permissions
-from parking.alarms import readings, wording
+from console.pages.previews import Preview, measured, of_rule
+from parking.alarms import readings
+from parking.alarms.past import Past, past
 from parking.models import AlarmRule, Delivery, Flow, Hook, Severity
 from parking.retention.preview import preview
 
@@ -29,6 +32,7 @@ class Rule:
     threshold: str
     resolve_at: str
     over: bool
+    preview: Preview | None
 
     @property
     def form(self) -> str:
@@ -54,13 +58,24 @@ def flow(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, found.flow(request, name))
 
 
-def show(request: HttpRequest, row: Flow, *, refused: str = "", form: str = "", status: int = 200) -> HttpResponse:
-    """The page; `refused` says why the last change was not made, and `form` names the form that stays open."""
+def show(
+    request: HttpRequest,
+    row: Flow,
+    *,
+    refused: str = "",
+    form: str = "",
+    status: int = 200,
+    tried: Mapping[int, Preview] = MappingProxyType({}),
+) -> HttpResponse:
+    """The page; `refused` says why the last change was not made, and `form` names the form that stays open.
+
+    `tried` are previews, by rule id, of values that are only typed.
+    """
     may = permissions(request, row.pk)
     context = {
         "flow": row,
         "may": may,
-        "rules": rules(row),
+        "rules": rules(row, tried),
         "severities": Severity.choices,
         "hooks": hooks(row, settings=may["settings"]),
         "preview": preview(row),
@@ -70,25 +85,30 @@ def show(request: HttpRequest, row: Flow, *, refused: str = "", form: str = "", 
         "roles": {str(role): ", ".join(sorted(held)) for role, held in ROLES.items()},
         "refused": refused,
         "form": form,
-        "typed": request.POST if refused else {},
+        "typed": request.POST if refused else request.GET if tried else {},
     }
     return render(request, "flow/flow.html", context, status=status)
 
 
-def rules(row: Flow) -> list[Rule]:
+def rules(row: Flow, tried: Mapping[int, Preview]) -> list[Rule]:
     """What may ring for the flow: its own rules and its team's."""
     now, beat = timezone.now(), readings.last_beat()
-    found_rules = AlarmRule.objects.of_flow(row).select_related("flow", "team")
-    return [_rule(rule, readings.read(rule, now, beat).value) for rule in found_rules]
+    found_rules = list(AlarmRule.objects.of_flow(row).select_related("flow", "team"))
+    then = past(row, now) if any(rule.flow_id for rule in found_rules) else None
+    return [
+        _rule(rule, readings.read(rule, now, beat).value, tried.get(rule.pk) or _preview(rule, then))
+        for rule in found_rules
+    ]
 
 
-def _rule(rule: AlarmRule, value: int) -> Rule:
-    words = _events if rule.measure == AlarmRule.Measure.DEPTH else wording.duration
-    return Rule(rule, words(value), words(rule.threshold), words(rule.resolve_at), value >= rule.threshold)
+def _preview(rule: AlarmRule, then: Past | None) -> Preview | None:
+    """Signs of life are not kept: what a team's rule would have done is not known."""
+    return of_rule(rule, then) if then and rule.flow_id else None
 
 
-def _events(count: int) -> str:
-    return f"{count} event{'' if count == 1 else 's'}"
+def _rule(rule: AlarmRule, value: int, preview: Preview | None) -> Rule:
+    now, threshold, resolve_at = (measured(rule.measure, one) for one in (value, rule.threshold, rule.resolve_at))
+    return Rule(rule, now, threshold, resolve_at, value >= rule.threshold, preview)
 
 
 def hooks(row: Flow, *, settings: bool) -> list[Shown]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from console.access import Permission
 from console.notifications import hooks
 from console.pages import flow, found
+from console.pages.typed import whole_number
 from parking.alarms.rules import change_rule
 from parking.errors import Refused
 from parking.models import AlarmRule, Flow, Hook
@@ -120,7 +121,4 @@ def _text(request: HttpRequest, name: str) -> str:
 
 
 def _number(request: HttpRequest, name: str) -> int:
-    text = _text(request, name).strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise Refused(f"{name.replace('_', ' ')}: a whole number was expected; “{text[:40]}” arrived.")
-    return int(text)
+    return whole_number(name, request.POST.get(name, ""))

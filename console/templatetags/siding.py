@@ -94,7 +94,7 @@ def hexadecimal(value: bytes | memoryview, digits: int = 0) -> str:
 def when(at: datetime | None, form: str = "") -> SafeString | str:
     """A moment in the viewer's zone: the time today, the day with it before; milliseconds and zone in the title.
 
-    `form` "ms" writes the milliseconds out; "full" the whole date as well.
+    `form` "ms" writes the milliseconds out; "full" the whole date as well; "minute" no seconds.
     """
     if at is None:
         return "–"
@@ -105,7 +105,7 @@ def when(at: datetime | None, form: str = "") -> SafeString | str:
 
 def _moment(local: datetime, form: str) -> str:
     milliseconds = f".{local.microsecond // 1000:03}" if form in ("ms", "full") else ""
-    clock = f"{local:%H:%M:%S}{milliseconds}"
+    clock = f"{local:%H:%M}" if form == "minute" else f"{local:%H:%M:%S}{milliseconds}"
     today = timezone.localtime()
     if form != "full" and local.date() == today.date():
         return clock

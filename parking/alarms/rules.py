@@ -70,7 +70,7 @@ def change_rule(
         "resolve_at": resolve_at,
         "resolve_for_seconds": resolve_for_seconds,
     }
-    _check(thresholds, severity)
+    check(thresholds, severity)
     with transaction.atomic():
         rule = AlarmRule.objects.select_for_update(of=("self",)).select_related("flow").get(pk=rule_id)
         before = {name: getattr(rule, name) for name in (*thresholds, "severity", "enabled")}
@@ -86,7 +86,8 @@ def change_rule(
     return rule
 
 
-def _check(thresholds: dict[str, int], severity: str) -> None:
+def check(thresholds: dict[str, int], severity: str) -> None:
+    """Raises Refused where a rule with these thresholds, by their names, makes no sense."""
     for name, value in thresholds.items():
         if not 0 <= value <= LARGEST:
             raise Refused(f"{name.replace('_', ' ')}: a number from 0 to {LARGEST} was expected; {value} arrived.")

@@ -111,6 +111,7 @@ def _flows(people: People) -> list[Picture]:
         Picture("incident-resolved", f"/incidents/{over.pk}", people.viewer),
         Picture("flows", "/flows", people.oncall),
         Picture("flow", "/flows/invoices-eu", people.owner),
+        Picture("flow-rule", "/flows/disputes", people.owner, script=OPEN_ALL),
         Picture("flow-watched", "/flows/disputes", people.viewer),
     ]
 
