@@ -1,10 +1,13 @@
 """Kafka goes away in the middle of a replay: it says so, waits, and goes on when it is back; nothing twice."""
 
+import pytest
+
 from parking.models import Cluster
 from replay import run
 from tests.replay.line import again, tick
 
 
+@pytest.mark.slow
 def test_away_before_the_start_it_waits_and_starts_later(line, settings):
     settings.REPLAY_LEASE_SECONDS = 6
     line.park("e1", "e2")
@@ -20,6 +23,7 @@ def test_away_before_the_start_it_waits_and_starts_later(line, settings):
     assert (replay.state, replay.waiting_for) == ("completed", "")
 
 
+@pytest.mark.slow
 def test_away_in_the_middle_the_same_steps_are_sent_when_it_is_back(line, settings):
     settings.REPLAY_LEASE_SECONDS = 6
     line.change(window=1)

@@ -170,6 +170,7 @@ def test_evidence_that_comes_later_settles_it(line, monkeypatch):
     assert line.quarantine().state == "released"
 
 
+@pytest.mark.slow
 def test_what_late_evidence_has_settled_is_not_sent_by_the_next_replay(line, monkeypatch):
     line.park(b"bad 1", b"bad 2")
     line.decide("apply", "apply")
@@ -199,6 +200,7 @@ def test_a_step_without_an_acknowledgement_is_not_sent_again(line):
     assert values(line.service.serve()) == [b"bad 1"]
 
 
+@pytest.mark.slow
 def test_the_marks_of_transactions_are_no_records_that_intake_has_not_read(line, kafka, monkeypatch):
     """Behind the last record of a transaction stands its mark: the log's end is further than anybody can read."""
     monkeypatch.setattr(outside, "PATIENCE", timedelta(seconds=0.5))
@@ -221,6 +223,7 @@ def test_what_intake_has_not_read_is_not_taken_for_a_mark(line, monkeypatch):
     assert list(line.tick(replay).steps.get().evidence["parking_ends"].values()) == [0, 2, 0]
 
 
+@pytest.mark.slow
 def test_a_flow_may_say_how_late_a_failure_may_be_parked(make_line):
     """Retry topics: the group commits long before the dead letter is written."""
     line = make_line(settle_after_seconds=3600)
@@ -274,6 +277,7 @@ def test_nothing_more_is_sent_after_a_cancel_and_what_was_sent_gets_its_outcome(
     assert values(line.service.applied) == [b"bad 1"]
 
 
+@pytest.mark.slow
 def test_the_pace_holds(make_line):
     line = make_line(pace_per_second=1)
     line.park(b"bad 1", b"bad 2", b"bad 3")
@@ -349,6 +353,7 @@ def test_a_plan_without_the_gate_sends_one_at_a_time(line):
     assert Replay.objects.get(pk=line.request().pk).window == 1
 
 
+@pytest.mark.slow
 def test_while_kafka_is_away_nothing_is_sent_and_nothing_is_believed(line):
     line.park(b"bad 1", b"bad 2")
     line.decide("apply", "apply")
@@ -366,6 +371,7 @@ def test_while_kafka_is_away_nothing_is_sent_and_nothing_is_believed(line):
     assert line.steps(replay)[0] == "applied"
 
 
+@pytest.mark.slow
 def test_an_event_that_waits_on_a_watched_retry_topic_is_not_believed_to_be_applied(line):
     line.park(b"bad 1")
     line.decide("apply")

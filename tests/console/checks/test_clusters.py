@@ -75,6 +75,7 @@ def test_a_flow_that_is_switched_off_is_not_looked_at(flow: Flow) -> None:
     assert [fault.id for fault in clusters.look()] == ["siding.W401"]
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_said_once(flow: Flow) -> None:
     port = free_port()
     Cluster.objects.update(bootstrap_servers=f"127.0.0.1:{port}")
