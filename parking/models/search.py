@@ -56,3 +56,15 @@ class IndexedDay(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["flow", "day"], name="indexed_day_once")]
+
+
+class CommonWords(models.Model):
+    """Words that many events of a flow and day have in common, and the number that stands for them in `words`."""
+
+    day = models.DateField()
+    flow = models.ForeignKey(Flow, db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, related_name="+")
+    number = models.BigIntegerField()
+    words = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["day", "flow", "number"], name="common_words_once")]

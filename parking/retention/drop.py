@@ -15,6 +15,7 @@ from psycopg.errors import LockNotAvailable
 from parking import days, journal
 from parking.actor import Actor
 from parking.models import DroppedDay, Flow, IndexedDay, KeptDay
+from parking.models.search import CommonWords
 from parking.search import position
 
 YOUNGEST = timedelta(2)
@@ -85,6 +86,7 @@ def _drop(day: date, actor: Actor, reason: str) -> bool:
         return False
     days.drop(day)
     IndexedDay.objects.filter(day=day).delete()
+    CommonWords.objects.filter(day=day).delete()
     KeptDay.objects.filter(day=day).delete()
     events = sum(row[1] for row in by_flow)
     facts = {"dropped_at": timezone.now(), "events": events, "first_id": first, "last_id": last, "swept_to": first - 1}

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from parking.search.kinds import Common, Kind
 from parking.search.numbers import ELEMENT, Numbers, each_once
 from parking.search.tokens import folded, runs
 
@@ -51,19 +52,27 @@ class Words:
     open: bytes
     all: bytes
     cut: bool
+    common: Common | None = None
+    """What stands in `all` for words that many events have."""
 
 
-def read(source: Source, numbers: Numbers) -> Words:
-    """The words of one event."""
+def read(source: Source, numbers: Numbers, kind: Kind | None = None) -> Words:
+    """The words of one event. What its `kind` has in common is one number, except where its text is cut."""
     found = _open(source, numbers)
     text, pairs, cut = _texts(source)
-    more = b"".join(map(numbers.__getitem__, dict.fromkeys(runs(text))))
+    own = dict.fromkeys(runs(text))
+    common = kind.of(own.keys()) if kind and len(text) < MOST_WORDS else None
+    if common:
+        rest = [run for run in own if run not in common.runs]
+        more = common.element + b"".join(map(numbers.__getitem__, rest))
+    else:
+        more = b"".join(map(numbers.__getitem__, own))
     if pairs:
-        more = b"".join(numbers.element(_bytes(one)) for one in dict.fromkeys(pairs)) + more
+        more += b"".join(numbers.element(_bytes(one)) for one in dict.fromkeys(pairs))
     if len(more) > MOST_WORDS * ELEMENT:
         each = each_once(more)
         more, cut = b"".join(each[:MOST_WORDS]), cut or len(each) > MOST_WORDS
-    return Words(found, found + more, cut)
+    return Words(found, found + more, cut, common)
 
 
 def least(source: Source, numbers: Numbers) -> Words:

@@ -1,16 +1,17 @@
 """Entries of the index: what the store holds of some events, made into words and written beside it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 import structlog
 from django.db import connection
 
 from parking.models import Flow
-from parking.search import document, rows, segments, stored
+from parking.search import common, document, rows, segments, stored
 from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
+from parking.search.kinds import Common, Kinds
 from parking.search.numbers import of_flow
 from parking.search.stored import Stored
 
@@ -19,6 +20,9 @@ log = structlog.get_logger("index")
 AT_ONCE = 200
 """Events whose payloads are in memory, the first 256 KiB of each."""
 
+KINDS = Kinds()
+
+Used = tuple[date, int, Common]
 Events = Sequence[tuple[int, datetime]]
 """Events by their id, with the time at which they were stored."""
 
@@ -54,10 +58,13 @@ class Counts:
     def __init__(self) -> None:
         self._by_day: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
 
-    def add(self, flow: int, at: datetime, events: int, *, cut: int = 0, scrubbed: int = 0) -> None:
-        counts = self._by_day[flow, at.astimezone(UTC).date()]
+    def add(self, flow: int, at: datetime, events: int, *, cut: int = 0, scrubbed: int = 0) -> date:
+        """The day to which they were added."""
+        day = at.astimezone(UTC).date()
+        counts = self._by_day[flow, day]
         for place, number in enumerate((events, cut, scrubbed)):
             counts[place] += number
+        return day
 
     def store(self) -> None:
         """In the order of the keys, inside the caller's transaction."""
@@ -69,26 +76,29 @@ class Counts:
 
 def write(*, new: Events, again: Events) -> None:
     """Entries for these events, `again` in the place of their old ones, inside the caller's transaction."""
-    events, counts = [*again, *new], Counts()
+    events, counts, used = [*again, *new], Counts(), set[Used]()
     if not events:
         return
     _forget([number for number, _ in again], counts)
     segments.make(events)
     paths = {flow: document.allowed(named) for flow, named in Flow.objects.values_list("pk", "search_paths")}
     for at in range(0, len(events), AT_ONCE):
-        _copy(stored.read(events[at : at + AT_ONCE], paths), counts)
+        found = stored.read(events[at : at + AT_ONCE], paths)
+        _copy([_entry(*one, counts, used) for one in found])
+    common.keep(used)
     counts.store()
 
 
-def _copy(sources: Iterable[tuple[Stored, Source]], counts: Counts) -> None:
-    entries = b"".join([_entry(*one, counts) for one in sources])
+def _copy(entries: Sequence[bytes]) -> None:
     with connection.cursor() as cursor, cursor.copy(SQL_COPY) as copying:
-        copying.write(rows.BEGIN + entries + rows.END)
+        copying.write(b"".join((rows.BEGIN, *entries, rows.END)))
 
 
-def _entry(event: Stored, source: Source, counts: Counts) -> bytes:
+def _entry(event: Stored, source: Source, counts: Counts, used: set[Used]) -> bytes:
     words = _words(event, source)
-    counts.add(event.flow, event.stored_at, 1, cut=words.cut, scrubbed=event.scrubbed)
+    day = counts.add(event.flow, event.stored_at, 1, cut=words.cut, scrubbed=event.scrubbed)
+    if words.common:
+        used.add((day, event.flow, words.common))
     return _row(event, words)
 
 
@@ -96,7 +106,7 @@ def _words(event: Stored, source: Source) -> document.Words:
     """Words are derived: where they cannot be made, the event is indexed all the same, and the next ones with it."""
     numbers = of_flow(event.flow)
     try:
-        return document.read(source, numbers)
+        return document.read(source, numbers, KINDS.of(event.flow, event.event_type, numbers))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one event's
         log.warning("the words of an event could not be read", id=event.id, reason=type(error).__name__)
         return document.least(source, numbers)

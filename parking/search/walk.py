@@ -11,8 +11,10 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
 from parking import days
+from parking.models import IndexPosition
+from parking.search import common, segments
 from parking.search.grammar import Query
-from parking.search.question import Condition, Scope, condition
+from parking.search.question import NOTHING_SHARED, Condition, Scope, Shared, condition, indexed, numbers
 
 COUNTED = 1000
 FIRST_WINDOW, LARGEST_WINDOW = 2000, 32_000
@@ -30,14 +32,17 @@ SET LOCAL jit = off;
 SET LOCAL max_parallel_workers_per_gather = 0;
 SET LOCAL plan_cache_mode = force_custom_plan
 """
+# The segments that have an index of their words, then the open one, which is read row by row (`segments`).
 # `id + 0`: the index of the words is to be used, not that of the ids.
 SQL_PROBE = """
 WITH found AS MATERIALIZED (
-    SELECT id, stored_at FROM parking_eventsearch
-    WHERE stored_at >= %s AND stored_at < %s AND (stored_at < %s OR id + 0 < %s) AND ({wanted}) LIMIT {most}
+    (SELECT id, stored_at FROM parking_eventsearch WHERE id < %s AND {when} AND ({indexed}) LIMIT {most})
+    UNION ALL
+    (SELECT id, stored_at FROM parking_eventsearch WHERE id >= %s AND {when} AND ({wanted}) LIMIT {most})
 )
-SELECT (stored_at AT TIME ZONE 'UTC')::date AS day, id FROM found ORDER BY day DESC, id DESC
+SELECT (stored_at AT TIME ZONE 'UTC')::date AS day, id FROM found ORDER BY day DESC, id DESC LIMIT {most}
 """
+WHEN = "stored_at >= %s AND stored_at < %s AND (stored_at < %s OR id + 0 < %s)"
 SQL_WINDOW = """
 WITH walked AS MATERIALIZED (
     SELECT id, ({wanted}) AS found FROM (
@@ -115,6 +120,7 @@ class Walk:
         self._until = time.monotonic() + SECONDS
         self._at: Place | None = start
         self._counted, self._all_counted = 0, False
+        self._open = 0
         self.found: list[Place] = []
         self.next: Place | None = None
         self.stopped_at: date | None = None
@@ -126,6 +132,7 @@ class Walk:
     def go(self) -> None:
         try:
             with _read_only():
+                self._open = segments.open_from(IndexPosition.objects.values_list("event_id", flat=True).first() or 0)
                 for piece in pieces(self._days):
                     if self._full and (self._start or self._counted > COUNTED):
                         break
@@ -147,10 +154,10 @@ class Walk:
         below = self._start.id if self._start and self._start.day == newest else TOP
         if not self._full:
             self._at = Place(newest, below)
-        wanted = condition(self._query, _scopes(piece))
-        (start, _), (newest_start, end) = days.bounds(piece[-1].day), days.bounds(newest)
-        probe = SQL_PROBE.format(wanted=wanted.sql, most=COUNTED + 1)
-        found = [Place(*row) for row in self._ask(probe, [start, end, newest_start, below, *wanted.parameters])]
+        scopes = list({scope.flow: scope for day in piece for scope in day.scopes}.values())
+        shared = self._shared(piece, scopes)
+        wanted = condition(self._query, scopes, shared)
+        found = self._probe(piece, below, indexed(self._query, scopes, shared), wanted)
         if len(found) <= COUNTED:
             self._take(found)
         elif len(piece) == 1:
@@ -158,6 +165,20 @@ class Walk:
         else:
             self._look_at_each(piece)
         return len(found)
+
+    def _probe(self, piece: Sequence[Day], below: int, sorted_in: Condition, wanted: Condition) -> list[Place]:
+        """At most one more than counted, newest first."""
+        (start, _), (newest_start, end) = days.bounds(piece[-1].day), days.bounds(piece[0].day)
+        when = [self._open, start, end, newest_start, below]
+        sql = SQL_PROBE.format(when=WHEN, indexed=sorted_in.sql, wanted=wanted.sql, most=COUNTED + 1)
+        return [Place(*row) for row in self._ask(sql, [*when, *sorted_in.parameters, *when, *wanted.parameters])]
+
+    def _shared(self, piece: Sequence[Day], scopes: Sequence[Scope]) -> Shared:
+        """Words of payloads may have numbers that stand for them on these days."""
+        words = [word for scope in scopes if scope.readable for word in numbers(self._query, scope)]
+        if not words:
+            return NOTHING_SHARED
+        return common.holding(self._ask(common.SQL_HOLDING, [[day.day for day in piece], words]), words)
 
     def _look_at_each(self, piece: Sequence[Day]) -> None:
         for day in piece:
@@ -190,10 +211,6 @@ class Walk:
             if isinstance(error.__cause__, QueryCanceled):
                 raise _TimeIsUp from error
             raise
-
-
-def _scopes(piece: Sequence[Day]) -> list[Scope]:
-    return list({scope.flow: scope for day in piece for scope in day.scopes}.values())
 
 
 @contextmanager

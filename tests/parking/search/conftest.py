@@ -3,6 +3,7 @@
 import pytest
 
 from parking.models import Flow
+from parking.search import segments
 from parking.search.find import Answer, find
 from parking.search.grammar import parse
 from parking.search.index import catch_up
@@ -47,3 +48,10 @@ class Shelf:
 @pytest.fixture
 def shelf(db: None) -> Shelf:
     return Shelf()
+
+
+@pytest.fixture(params=["open", "sorted in"])
+def segment(request, monkeypatch) -> None:
+    """Entries are looked for in the open segment, row by row, or by an index of words: by other conditions."""
+    if request.param == "sorted in":
+        monkeypatch.setattr(segments, "SPAN", 1)

@@ -11,6 +11,8 @@ from parking.search.find import keys
 from parking.search.grammar import parse
 from parking.search.numbers import of_flow
 
+pytestmark = pytest.mark.usefixtures("segment")
+
 SECRET = "4000000000000002"
 
 
