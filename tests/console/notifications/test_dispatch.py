@@ -9,7 +9,7 @@ import time
 import django_rq
 import orjson
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from rq import SimpleWorker
 
 from console.embedded.redis import Redis
@@ -186,7 +186,7 @@ def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start,
 
 
 def test_finding_what_is_due_walks_an_index(incident):
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")  # as if there were many
         plan = Delivery.objects.due().explain()
     assert "delivery_open" in plan

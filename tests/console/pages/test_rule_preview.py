@@ -21,10 +21,11 @@ def rule(scene) -> AlarmRule:
 
 @pytest.fixture(autouse=True)
 def yesterday(scene) -> None:
-    """For half an hour 12 more events waited."""
-    with time_machine.travel(timezone.now() - timedelta(days=1)):
+    """For half an hour at noon 12 more events waited."""
+    noon = timezone.now().replace(hour=12, minute=0) - timedelta(days=1)
+    with time_machine.travel(noon):
         key = alarm_story.stop(scene.lot, waiting=12)
-    with time_machine.travel(timezone.now() - timedelta(days=1) + timedelta(minutes=30)):
+    with time_machine.travel(noon + timedelta(minutes=30)):
         alarm_story.settle(scene.lot, key, *["applied"] * 12)
 
 
