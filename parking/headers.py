@@ -41,7 +41,7 @@ def unpack(packed: bytes | memoryview) -> Headers:
     names, values = parts[::2], parts[1::2]
     if len(names) != len(values):
         raise Malformed("headers", "a value for each name", f"{len(names)} names, {len(values)} values")
-    return tuple(zip(map(_unpacked_name, names), values, strict=True))
+    return tuple([(_unpacked(name), value) for name, value in zip(names, values, strict=True)])
 
 
 def _name(name: str) -> bytes:
@@ -49,6 +49,10 @@ def _name(name: str) -> bytes:
 
 
 _short_name = lru_cache(maxsize=4096)(_name)  # the same names come with every record; long ones are not worth the room
+
+
+def _unpacked(name: bytes | None) -> str:
+    return _unpacked_name(name) if name is None or len(name) < SHORT else _unpacked_name.__wrapped__(name)
 
 
 @lru_cache(maxsize=4096)

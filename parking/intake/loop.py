@@ -90,13 +90,13 @@ class Intake:
         return new
 
     def _turn(self) -> int:
+        self._sweep()
         if time.monotonic() - self._looked > self.look_every:
             self._look()
             self._looked = time.monotonic()
         for source in self._sources.values():
             source.arrange()
         self._beat()
-        self._sweep()
         reading = [source for source in self._sources.values() if source.owned]
         if not reading:
             self.stop.wait(0.1)

@@ -17,6 +17,8 @@ from parking.search.tokens import folded, runs
 MOST_CHARACTERS = 64 * 1024
 """Of the text of one event that are read; the rest is not found, and `cut` says so."""
 MOST_WORDS = 1000
+LONGEST_SHARED = 4096
+"""Bytes of the text of an event up to which it is looked for what its kind has in common: that is kept in memory."""
 LONGEST_ID = 4096
 """Characters of a key, an id, an event type or an error type that are read."""
 LARGEST_JSON = 256 * 1024
@@ -61,7 +63,7 @@ def read(source: Source, numbers: Numbers, kind: Kind | None = None) -> Words:
     found = _open(source, numbers)
     text, pairs, cut = _texts(source)
     own = dict.fromkeys(runs(text))
-    common = kind.of(own.keys()) if kind and len(text) < MOST_WORDS else None
+    common = kind.of(own.keys()) if kind and len(text) <= LONGEST_SHARED else None
     if common:
         rest = [run for run in own if run not in common.runs]
         more = common.element + b"".join(map(numbers.__getitem__, rest))

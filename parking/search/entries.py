@@ -1,12 +1,13 @@
 """Entries of the index: what the store holds of some events, made into words and written beside it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 
 import structlog
 from django.db import connection
 
+from parking import shared_topics
 from parking.models import Flow
 from parking.search import common, document, rows, segments, stored
 from parking.search.document import Source
@@ -82,9 +83,10 @@ def write(*, new: Events, again: Events) -> None:
     _forget([number for number, _ in again], counts)
     segments.make(events)
     paths = {flow: document.allowed(named) for flow, named in Flow.objects.values_list("pk", "search_paths")}
+    nobodys = {topic for topics in shared_topics.closed(()).values() for topic in topics}
     for at in range(0, len(events), AT_ONCE):
         found = stored.read(events[at : at + AT_ONCE], paths)
-        _copy([_entry(*one, counts, used) for one in found])
+        _copy([_entry(*one, nobodys, counts, used) for one in found])
     common.keep(used)
     counts.store()
 
@@ -94,8 +96,14 @@ def _copy(entries: Sequence[bytes]) -> None:
         copying.write(b"".join((rows.BEGIN, *entries, rows.END)))
 
 
-def _entry(event: Stored, source: Source, counts: Counts, used: set[Used]) -> bytes:
-    words = _words(event, source)
+def _entry(event: Stored, source: Source, nobodys: Collection[str], counts: Counts, used: set[Used]) -> bytes:
+    """A record in no key on a topic of several flows (`nobodys`) is found by its place only: a count that includes what
+    is not shown would tell of each word whether it is in there (`shared_topics`).
+    """
+    if event.hold_key is None and event.parking_topic in nobodys:
+        words = document.least(source, of_flow(event.flow))
+    else:
+        words = _words(event, source)
     day = counts.add(event.flow, event.stored_at, 1, cut=words.cut, scrubbed=event.scrubbed)
     if words.common:
         used.add((day, event.flow, words.common))

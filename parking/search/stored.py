@@ -14,6 +14,9 @@ from parking.malformed import Malformed
 from parking.search import document
 from parking.search.document import Source
 
+LONGEST_NAMES = 4096
+"""Bytes of an event's header names that are remembered."""
+
 # The bounds of the times leave the partitions of other days out of the plan.
 SQL_STORED = f"""
 SELECT e.id, e.stored_at, e.flow_id, e.scrubbed_at IS NOT NULL AS scrubbed, p.dialect, p.event_id, p.event_type,
@@ -111,7 +114,9 @@ def _headers(row: Stored) -> Sequence[bytes]:
     try:
         parts = fields.unpack(row.headers or b"")
         names, values = tuple(parts[::2]), parts[1::2]
-        searched, looked_at = _searched(row.dialect, names)
+        size = sum(len(name or b"") for name in names)
+        named = _searched if size <= LONGEST_NAMES else _searched.__wrapped__  # long ones are not worth the room
+        searched, looked_at = named(row.dialect, names)
     except (Malformed, UnicodeDecodeError):
         return ()
     found = [values[at] for at in looked_at if at < len(values)]

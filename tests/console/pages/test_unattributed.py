@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 
 from parking.models import EventState, Flow
+from parking.search.find import find
+from parking.search.grammar import parse
 from parking.search.index import catch_up
 from tests.console import story
 from tests.parking.intake.conftest import make_flow, make_lot
@@ -85,3 +87,15 @@ def test_an_event_of_a_key_is_its_flow_s_alone_also_on_such_a_topic(shared):
     lot.store(lot.poison("e1", 1))
     browser = client(story.person("one", operator=first))
     assert browser.get(f"/events/{lot.state('e1').pk}").status_code == 200
+
+
+def test_no_word_of_it_is_counted_beside_what_is_shown(shared):
+    first = Flow.objects.get(name="accounts")
+    lot = make_lot(first)
+    lot.offsets[0] = 1
+    lot.store(lot.poison("e1", 1, value=SECRET))
+    catch_up()
+    one, both = [first.pk], list(Flow.objects.values_list("pk", flat=True))
+    for readable in (one, both):
+        answer = find(parse(SECRET.decode()), visible=both, readable=readable)
+        assert ([hit.event.event_id for hit in answer.hits], str(answer.count)) == (["e1"], "1")

@@ -1,6 +1,7 @@
 """Error groups are counted exactly, however often their records come."""
 
 from collections import Counter
+from datetime import timedelta
 
 from parking.models import ErrorGroup, ErrorGroupDay, ErrorGroupKey, EventState
 
@@ -42,6 +43,25 @@ def test_an_event_that_fails_otherwise_counts_in_both_groups(lot):
     assert ErrorGroup.objects.get(error_type=CRASH).last_seen == seen
     assert days() == {CRASH: (1, 1), LATE: (1, 1)}
     assert dict(ErrorGroup.objects.values_list("error_type", "event_count")) == {CRASH: 0, LATE: 1}
+
+
+def test_one_that_goes_and_one_that_comes_in_the_same_batch_is_seen(lot):
+    lot.store(lot.poison("e1", 10, attempts=(attempt(1, CRASH),)))
+    seen = ErrorGroup.objects.get().last_seen
+    lot.store(
+        lot.answer("failed", "e1", token=5, attempts=(attempt(2, LATE),), floor=6),
+        lot.poison("e2", 20, key=b"b", attempts=(attempt(1, CRASH),)),
+    )
+    crash = ErrorGroup.objects.get(error_type=CRASH)
+    assert (crash.event_count, crash.last_seen > seen) == (1, True)
+
+
+def test_when_an_error_was_last_seen_never_goes_back(lot):
+    lot.store(lot.poison("e1", 10, attempts=(attempt(1, CRASH),)))
+    later = ErrorGroup.objects.get().last_seen + timedelta(seconds=3)
+    ErrorGroup.objects.update(last_seen=later)
+    lot.store(lot.poison("e2", 20, attempts=(attempt(1, CRASH),)))
+    assert ErrorGroup.objects.get().last_seen == later
 
 
 def test_a_key_that_stops_again_is_another_one(lot):
