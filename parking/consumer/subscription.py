@@ -26,6 +26,7 @@ _USUALLY = {
     "partition.assignment.strategy": "cooperative-sticky",
     "log_level": 2,
     "queued.max.messages.kbytes": 16_384,  # what the library reads ahead, for all partitions together
+    "queued.min.messages": 2_000,  # of each partition: a small record takes several times its size
 }
 MOST = 500
 """Records that are taken over at once."""
