@@ -23,7 +23,7 @@ servers: setup ## only PostgreSQL, Redis and Kafka, for development; prints thei
 test: setup ## all tests, on real servers and both cores. ARGS="tests/parking -k intake" chooses, in one process
 	@exec $(VENV)/python -m tests $(if $(findstring tests/,$(ARGS)),,$(PARALLEL)) $(ARGS)
 
-fast: setup ## the tests that are not marked slow, in under three minutes: every module's core, before each commit
+fast: setup ## the tests that are not marked slow, in about five minutes: every module's core, before each commit
 	@exec $(VENV)/python -m tests $(PARALLEL) -m "not slow" $(ARGS)
 
 check: lint types layers migrations templates dependencies ## all of these: lint, types, layers, migrations, templates, dependencies
