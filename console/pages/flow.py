@@ -16,7 +16,7 @@ from console.models import Grant
 from console.notifications import signing
 from console.pages import found, reach
 from console.pages.key import permissions
-from console.pages.previews import Preview, measured, of_rule
+from console.pages.previews import Preview, measured, of_rule, of_typed
 from parking.alarms import readings
 from parking.alarms.past import Past, past
 from parking.models import AlarmRule, Delivery, Flow, Hook, Severity
@@ -65,11 +65,11 @@ def show(
     refused: str = "",
     form: str = "",
     status: int = 200,
-    tried: Mapping[int, Preview] = MappingProxyType({}),
+    tried: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
 ) -> HttpResponse:
     """The page; `refused` says why the last change was not made, and `form` names the form that stays open.
 
-    `tried` are previews, by rule id, of values that are only typed.
+    `tried` are values that are only typed, by rule id: of these the preview is.
     """
     may = permissions(request, row.pk)
     context = {
@@ -90,20 +90,22 @@ def show(
     return render(request, "flow/flow.html", context, status=status)
 
 
-def rules(row: Flow, tried: Mapping[int, Preview]) -> list[Rule]:
+def rules(row: Flow, tried: Mapping[int, Mapping[str, str]]) -> list[Rule]:
     """What may ring for the flow: its own rules and its team's."""
     now, beat = timezone.now(), readings.last_beat()
     found_rules = list(AlarmRule.objects.of_flow(row).select_related("flow", "team"))
     then = past(row, now) if any(rule.flow_id for rule in found_rules) else None
     return [
-        _rule(rule, readings.read(rule, now, beat).value, tried.get(rule.pk) or _preview(rule, then))
+        _rule(rule, readings.read(rule, now, beat).value, _preview(rule, then, tried.get(rule.pk)))
         for rule in found_rules
     ]
 
 
-def _preview(rule: AlarmRule, then: Past | None) -> Preview | None:
+def _preview(rule: AlarmRule, then: Past | None, typed: Mapping[str, str] | None) -> Preview | None:
     """Signs of life are not kept: what a team's rule would have done is not known."""
-    return of_rule(rule, then) if then and rule.flow_id else None
+    if then is None or rule.flow_id is None:
+        return None
+    return of_rule(rule, then) if typed is None else of_typed(rule, then, typed)
 
 
 def _rule(rule: AlarmRule, value: int, preview: Preview | None) -> Rule:

@@ -8,12 +8,11 @@ from console.pages.typed import whole_number
 from parking.alarms import wording
 from parking.alarms.past import Past
 from parking.alarms.preview import Firing, firings
-from parking.alarms.rules import check
+from parking.alarms.rules import THRESHOLDS, check, thresholds
 from parking.alarms.transition import Thresholds
 from parking.errors import Refused
 from parking.models import AlarmRule
 
-NAMES = ("threshold", "for_seconds", "resolve_at", "resolve_for_seconds")
 SHOWN = 5
 
 
@@ -46,23 +45,22 @@ class Preview:
 
 def of_rule(rule: AlarmRule, then: Past) -> Preview:
     """By the values that the rule has."""
-    thresholds = Thresholds(rule.threshold, rule.for_seconds, rule.resolve_at, rule.resolve_for_seconds)
-    return _preview(rule, then, thresholds)
+    return _preview(rule, then, thresholds(rule))
 
 
 def of_typed(rule: AlarmRule, then: Past, typed: Mapping[str, str]) -> Preview:
-    """By those of `NAMES` that were typed; the others are the rule's."""
+    """By those of `THRESHOLDS` that were typed; the others are the rule's."""
     try:
-        values = {name: whole_number(name, typed.get(name, str(getattr(rule, name)))) for name in NAMES}
-        check(values, rule.severity)
+        tried = Thresholds(*(whole_number(name, typed.get(name, str(getattr(rule, name)))) for name in THRESHOLDS))
+        check(tried, rule.severity)
     except Refused as refused:
         return Preview(None, False, 0, [], str(refused))
-    return _preview(rule, then, Thresholds(**values))
+    return _preview(rule, then, tried)
 
 
-def _preview(rule: AlarmRule, then: Past, thresholds: Thresholds) -> Preview:
+def _preview(rule: AlarmRule, then: Past, by: Thresholds) -> Preview:
     values = then.depth if rule.measure == AlarmRule.Measure.DEPTH else then.age
-    found_firings = firings(thresholds, values)
+    found_firings = firings(by, values)
     began = values[0][0]
     last = found_firings[: -SHOWN - 1 : -1]
     fired = [Fired(one, measured(rule.measure, one.most), one.opened == began) for one in last]

@@ -22,8 +22,9 @@ def rule_preview(request: HttpRequest, pk: int) -> HttpResponse:
         query = request.GET.copy()
         del query[TOKEN]
         return redirect(f"{request.path}?{query.urlencode()}#rule-{pk}")
-    shown = of_typed(row, past(row.flow, timezone.now()), request.GET.dict())
+    typed = request.GET.dict()
     if request.headers.get("HX-Request"):
+        shown = of_typed(row, past(row.flow, timezone.now()), typed)
         return render(request, "flow/rule_preview.html", {"preview": shown})
     asked = found.flow(request, row.flow.name)
-    return flow.show(request, asked, form=f"rule-{pk}", tried={pk: shown})
+    return flow.show(request, asked, form=f"rule-{pk}", tried={pk: typed})

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from parking.alarms import announce, opening, readings, resolving, wording
 from parking.alarms.readings import Reading
-from parking.alarms.transition import Standing, Thresholds, Transition, step
+from parking.alarms.rules import thresholds
+from parking.alarms.transition import Standing, Transition, step
 from parking.models import AlarmRule, Incident
 
 
@@ -53,6 +54,5 @@ def _look(
     """Standing before and after, what happens, and the reading that it came from."""
     before = Standing(firing, rule.breached_since, rule.cleared_since)
     reading = readings.read(rule, now, beat)
-    thresholds = Thresholds(rule.threshold, rule.for_seconds, rule.resolve_at, rule.resolve_for_seconds)
-    after, transition = step(thresholds, before, reading.value, fresh=reading.fresh, now=now)
+    after, transition = step(thresholds(rule), before, reading.value, fresh=reading.fresh, now=now)
     return before, after, transition, reading

@@ -1,11 +1,14 @@
 """The rules that every flow and team begins with, and their change."""
 
+from dataclasses import asdict, fields
+
 from django.db import transaction
 from django.utils import timezone
 
 from parking import journal
 from parking.actor import Actor
 from parking.alarms.resolving import end
+from parking.alarms.transition import Thresholds
 from parking.errors import Refused
 from parking.models import AlarmRule, Flow, Incident, Severity
 from parking.reason import required
@@ -18,6 +21,12 @@ BEGINNING = {
     MEASURE.STALE: (120, 0, 30, 30),
 }
 LARGEST = 2**31 - 1
+THRESHOLDS = tuple(field.name for field in fields(Thresholds))
+
+
+def thresholds(rule: AlarmRule) -> Thresholds:
+    """Those that the rule has."""
+    return Thresholds(*(getattr(rule, name) for name in THRESHOLDS))
 
 
 def ensure_rules(*, flow: Flow, actor: Actor) -> list[AlarmRule]:
@@ -64,17 +73,12 @@ def change_rule(
     Raises Refused without a reason or where the thresholds make no sense.
     """
     reason = required(reason, "why it should ring at other times")
-    thresholds = {
-        "threshold": threshold,
-        "for_seconds": for_seconds,
-        "resolve_at": resolve_at,
-        "resolve_for_seconds": resolve_for_seconds,
-    }
-    check(thresholds, severity)
+    wanted = Thresholds(threshold, for_seconds, resolve_at, resolve_for_seconds)
+    check(wanted, severity)
     with transaction.atomic():
         rule = AlarmRule.objects.select_for_update(of=("self",)).select_related("flow").get(pk=rule_id)
-        before = {name: getattr(rule, name) for name in (*thresholds, "severity", "enabled")}
-        after = {**thresholds, "severity": severity, "enabled": enabled}
+        after = {**asdict(wanted), "severity": severity, "enabled": enabled}
+        before = {name: getattr(rule, name) for name in after}
         _refuse_a_second(rule, severity)
         AlarmRule.objects.filter(pk=rule_id).update(**after, breached_since=None, cleared_since=None)
         rule.refresh_from_db()
@@ -86,12 +90,12 @@ def change_rule(
     return rule
 
 
-def check(thresholds: dict[str, int], severity: str) -> None:
-    """Raises Refused where a rule with these thresholds, by their names, makes no sense."""
-    for name, value in thresholds.items():
+def check(thresholds: Thresholds, severity: str) -> None:
+    """Raises Refused where a rule with these thresholds makes no sense."""
+    for name, value in asdict(thresholds).items():
         if not 0 <= value <= LARGEST:
             raise Refused(f"{name.replace('_', ' ')}: a number from 0 to {LARGEST} was expected; {value} arrived.")
-    if thresholds["resolve_at"] >= thresholds["threshold"]:
+    if thresholds.resolve_at >= thresholds.threshold:
         raise Refused("It is over below the threshold: resolve at must be a smaller number than the threshold.")
     if severity not in Severity.values:
         raise Refused(f"severity: {' or '.join(Severity.values)} was expected.")
