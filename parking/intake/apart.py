@@ -11,10 +11,10 @@ from datetime import timedelta
 from typing import Any, NamedTuple, TypeGuard
 
 from parking import storable
+from parking.ask import array, ask, pairs
 from parking.coordinates import Coordinates
 from parking.event_id import conflicting
 from parking.hold_key import hold_key
-from parking.intake.ask import array, ask, pairs
 from parking.intake.idents import ident, key_ident
 from parking.intake.read import EPOCH
 from parking.intake.rows import Columns, Ident, Parked, Row

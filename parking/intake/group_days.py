@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from parking.intake.ask import array, ask
+from parking.ask import array, ask
 from parking.intake.touched import Event, Touched
 
 SQL_KEYS = """

@@ -11,9 +11,9 @@ from operator import itemgetter
 from typing import Any
 
 from parking import error_group, storable
+from parking.ask import array, ask, pairs
 from parking.attempt import Attempt, ValidationError
 from parking.event_id import bounded
-from parking.intake.ask import array, ask, pairs
 from parking.intake.flows import FlowFacts
 from parking.intake.rows import Answered, Failure, Ident, KeyIdent, Parked, Place, Row
 from parking.intake.touched import Event, Ids, Key, Stop, Touched

@@ -11,9 +11,9 @@ from django.utils import timezone
 from psycopg.errors import DeadlockDetected, RaiseException, SerializationFailure
 
 from parking import days
+from parking.ask import array, ask
 from parking.intake import positions, retries
 from parking.intake.apart import apart
-from parking.intake.ask import array, ask
 from parking.intake.flows import Flows
 from parking.intake.fold import fold
 from parking.intake.load import load

@@ -3,19 +3,19 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import connection
 from psycopg.types.string import BytesBinaryDumper
 
-from parking.intake.ask import BEGIN, MICROSECOND, array, ask
+from parking.ask import array, ask
+from parking.intake.columns import LATEST_MS
 
 Rows = Sequence[tuple[Any, ...]]
 MOMENT = "int8"
-"""A timestamptz as `copy` takes it where each row has one: what PostgreSQL has in its place (`moment`)."""
-_BEGIN_MS, _LATEST_MS = 946_684_800_000, 253_402_300_800_000
-"""Milliseconds from 1970 to 2000, and to the year 10 000."""
+"""A timestamptz as `copy` takes it where each row has one: what PostgreSQL has in its place (`ask.moment`)."""
+_BEGIN_MS = 946_684_800_000
+"""Milliseconds from 1970 to 2000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class Table:
     @property
     def columns(self) -> str:
         return ", ".join(f'"{column}"' for column in self.types)
+
+    def without(self, *columns: str) -> "Table":
+        """The same table, of whose rows these columns never change."""
+        return Table(self.name, {column: kind for column, kind in self.types.items() if column not in columns})
 
     @property
     def unnested(self) -> str:
@@ -53,21 +57,7 @@ EVENT_STATE = Table(
         "settled_at": "timestamptz",
     },
 )
-CHANGED_STATE = Table(
-    "parking_eventstate",
-    {
-        "id": "int8",
-        "quarantine_id": "int8",
-        "position": "int8",
-        "kind": "varchar",
-        "state": "varchar",
-        "error_group_id": "int8",
-        "attempt_count": "int4",
-        "fate_token": "int8",
-        "fate_fingerprint": "bytea",
-        "settled_at": "timestamptz",
-    },
-)
+CHANGED_STATE = EVENT_STATE.without("flow_id", "event_digest", "stored_at")
 PARKED_EVENT = Table(
     "parking_parkedevent",
     {
@@ -172,33 +162,12 @@ QUARANTINE = Table(
         "first_error": "text",
     },
 )
-CHANGED_QUARANTINE = Table(
-    "parking_quarantine",
-    {
-        "id": "int8",
-        "state": "varchar",
-        "poison": "int4",
-        "held": "int4",
-        "settled": "int4",
-        "depth_bucket": "int2",
-        "last_position": "int8",
-        "oldest_at": "timestamptz",
-        "last_at": "timestamptz",
-        "released_at": "timestamptz",
-        "ordered_partition": "int4",
-        "first_error": "text",
-    },
-)
-
-
-def moment(at: datetime) -> int:
-    """Microseconds since 2000."""
-    return (at - BEGIN) // MICROSECOND
+CHANGED_QUARANTINE = QUARANTINE.without("hold_key_id", "flow_id", "opened_at")
 
 
 def moment_of(ms: int) -> int | None:
-    """The same for milliseconds since 1970; what no clock can have said (year 10 000) is unknown."""
-    return (ms - _BEGIN_MS) * 1000 if 0 < ms < _LATEST_MS else None
+    """A MOMENT of milliseconds since 1970; what no clock can have said (year 10 000) is unknown."""
+    return (ms - _BEGIN_MS) * 1000 if 0 < ms < LATEST_MS else None
 
 
 def jsonb(value: Any) -> bytes:

@@ -9,9 +9,9 @@ from typing import Any
 
 from parking import alarms, journal, storable
 from parking.actor import system
+from parking.ask import array, ask, moment
 from parking.attempt import Attempt
 from parking.intake import group_days, tables
-from parking.intake.ask import array, ask
 from parking.intake.rows import Answered, Columns, Parked, Row, Unplaced
 from parking.intake.touched import Event, Stop, Touched
 from parking.models import Flow
@@ -117,7 +117,7 @@ def _renumber(stops: list[Stop]) -> None:
 def _write_new_events(touched: Touched, now: datetime) -> None:
     events = sorted(touched.events.values(), key=attrgetter("id"))
     new = [(event, event.row) for event in events if event.row is not None]
-    at = tables.moment(now)
+    at = moment(now)
     tables.copy(tables.EVENT_STATE, [_state(event, at) for event, _ in new])
     tables.copy(tables.PARKED_EVENT, [_parked(event.id, row, at) for event, row in new])
     tables.copy(tables.PAYLOAD, [_payload(event.id, row.columns, at) for event, row in new])

@@ -10,7 +10,7 @@ that lacks one of the words keeps all its own.
 from collections.abc import Iterable, KeysView
 from dataclasses import dataclass
 
-from parking.search.numbers import ELEMENT, Numbers, each_once
+from parking.search.numbers import Numbers, each_once, number
 
 LEARNED_FROM = 32
 FEWEST = 8
@@ -31,7 +31,7 @@ class Common:
 
     @property
     def number(self) -> int:
-        return _number(self.element)
+        return number(self.element)
 
 
 class Kind:
@@ -65,7 +65,7 @@ def make(runs: Iterable[bytes], numbers: Numbers) -> Common:
     """The same number for the same runs; no text has such a word."""
     shared = sorted(runs)
     each = each_once(b"".join(map(numbers.__getitem__, shared)))
-    return Common(frozenset(shared), numbers.element(b"\n".join(shared) + b"\n"), tuple(map(_number, each)))
+    return Common(frozenset(shared), numbers.element(b"\n".join(shared) + b"\n"), tuple(map(number, each)))
 
 
 class Kinds:
@@ -79,7 +79,3 @@ class Kinds:
         if kind is None and len(self._kinds) < MOST_KINDS:
             kind = self._kinds[flow, event_type] = Kind(numbers)
         return kind
-
-
-def _number(element: bytes) -> int:
-    return int.from_bytes(element[ELEMENT - 8 :], "big", signed=True)

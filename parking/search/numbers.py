@@ -40,7 +40,7 @@ class Numbers(dict[bytes, bytes]):
 
     def number(self, word: str) -> int:
         """The number of a word, signed."""
-        return int.from_bytes(self.element(word.encode("utf-8", "surrogatepass"))[4:], "big", signed=True)
+        return number(self.element(word.encode("utf-8", "surrogatepass")))
 
     def __missing__(self, run: bytes) -> bytes:
         made = self._before.get(run)
@@ -65,6 +65,11 @@ def _rotate() -> None:
 def of_flow(flow: int) -> Numbers:
     """The numbers of a flow."""
     return Numbers(flow)
+
+
+def number(element: bytes) -> int:
+    """The number that an element stands for, signed."""
+    return int.from_bytes(element[len(_LENGTH) :], "big", signed=True)
 
 
 def each_once(elements: bytes) -> list[bytes]:

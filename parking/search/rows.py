@@ -4,33 +4,32 @@ Each value is what its type's `send` function writes; no value is null.
 """
 
 import struct
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
+
+from parking.ask import moment
+from parking.search.numbers import ELEMENT
 
 BEGIN = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 END = b"\xff\xff"
 
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _BIGINT = 20
 """The type's OID, which arrays carry."""
 _LENGTH = struct.Struct("!i")
 _FIELDS = struct.Struct("!h")
 _ARRAY = struct.Struct("!5i")
 _NO_ELEMENTS = struct.pack("!3i", 0, 0, _BIGINT)
-_ELEMENT = 12
 
 bigint = struct.Struct("!q").pack
 boolean = struct.Struct("!?").pack
 
 
 def timestamp(at: datetime) -> bytes:
-    """Microseconds since 2000."""
-    return bigint((at - _EPOCH) // _MICROSECOND)
+    return bigint(moment(at))
 
 
 def bigints(elements: bytes) -> bytes:
     """A `bigint[]` of elements as `numbers` makes them, one after the other."""
-    return _ARRAY.pack(1, 0, _BIGINT, len(elements) // _ELEMENT, 1) + elements if elements else _NO_ELEMENTS
+    return _ARRAY.pack(1, 0, _BIGINT, len(elements) // ELEMENT, 1) + elements if elements else _NO_ELEMENTS
 
 
 def row(*values: bytes) -> bytes:

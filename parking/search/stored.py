@@ -6,10 +6,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import psycopg
-from django.db import connection
-
 from parking import dialects, fields
+from parking.ask import ask
 from parking.malformed import Malformed
 from parking.search import document
 from parking.search.document import Source
@@ -70,20 +68,11 @@ def read(
     """These events (id, stored at), those that are there. `paths`: flow → the search paths that it allows."""
     ids, times = [number for number, _ in events], [at for _, at in events]
     tries: dict[int, list[Try]] = defaultdict(list)
-    for one in _binary(SQL_TRIES, ids):
+    for one in ask(SQL_TRIES, ids):
         tries[one[0]].append(one)
     bounds = min(times), max(times)
-    for row in map(Stored._make, _binary(SQL_STORED, ids, *bounds, *bounds)):
+    for row in map(Stored._make, ask(SQL_STORED, ids, *bounds, *bounds)):
         yield row, _source(row, tries.get(row.id, ()), paths.get(row.flow, ()))
-
-
-def _binary(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    """Rows in PostgreSQL's binary format, which Django's own cursors do not ask for: bytes are not written out as text
-    and read again.
-    """
-    connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return cursor.execute(sql, parameters, binary=True).fetchall()
 
 
 def _source(row: Stored, tries: Sequence[Try], paths: Collection[str]) -> Source:

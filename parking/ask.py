@@ -1,7 +1,7 @@
 """Statements about a whole batch: one array for each column, bound by the server in PostgreSQL's binary form.
 
 Django binds on the client, as text, and psycopg makes its arrays element by element: both took longer than the
-statements themselves.
+statements themselves. Answers come in the binary form, too: bytes are not written out as text and read again.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -20,8 +20,8 @@ _LENGTH = Struct(">i")
 _NULL = _LENGTH.pack(-1)
 _INT8, _INT4, _INT2 = Struct(">iq"), Struct(">ii"), Struct(">ih")
 _BYTEA = 17
-BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
+_BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class Array(bytes):
@@ -57,6 +57,11 @@ def pairs(idents: Collection[tuple[int, bytes]]) -> tuple[Array, Array]:
     return flows, Array(_HEAD.pack(1, 1, _BYTEA) + _SIZE.pack(len(idents), 1) + _LENGTH.pack(32).join(digests))
 
 
+def moment(at: datetime) -> int:
+    """A timestamptz as PostgreSQL has it: microseconds since 2000."""
+    return (at - _BEGIN) // _MICROSECOND
+
+
 def _bytes(value: bytes) -> bytes:
     return _LENGTH.pack(len(value)) + value
 
@@ -66,7 +71,7 @@ def _text(value: str) -> bytes:
 
 
 def _time(value: datetime) -> bytes:
-    return _INT8.pack(8, (value - BEGIN) // MICROSECOND)
+    return _INT8.pack(8, moment(value))
 
 
 _KINDS: dict[str, tuple[int, Callable[[Any], bytes]]] = {
