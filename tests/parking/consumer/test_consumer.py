@@ -126,8 +126,7 @@ def test_a_handler_longer_than_the_poll_interval_keeps_its_partition(loop: Loop)
     loop.send("slow1", "e2")
     wait_until(lambda: "e2" in loop.values, seconds=60)
     assert loop.handled == ["slow1", "e2"]
-    wait_until(lambda: sum(loop.committed(loop.flow.source_topic)) >= 2 - 1001)
-    assert 2 in loop.committed(loop.flow.source_topic)
+    wait_until(lambda: 2 in loop.committed(loop.flow.source_topic))
 
 
 def test_a_rebalance_while_a_handler_runs(loop: Loop) -> None:
