@@ -29,6 +29,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("siding")
 
+FOR_EVER = {"retention.ms": "-1"}
+"""Records of tests are of 1970, or of a day that has gone by: by default Kafka deletes them, at whichever minute."""
+
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"
 
 CHROMIUM_FLAGS = [
@@ -84,6 +87,7 @@ def kafka() -> str:
 def make_topic(kafka: str) -> Iterator[Callable[..., str]]:
     """make_topic("parking", partitions=2, **{"cleanup.policy": "delete"}) → the unique name of a new topic.
 
+    It keeps what it is given for ever, unless told otherwise.
     On the mock cluster it only makes up the name: topics appear there on first use.
     """
     admin = AdminClient({"bootstrap.servers": kafka})
@@ -92,7 +96,7 @@ def make_topic(kafka: str) -> Iterator[Callable[..., str]]:
     def make(stem: str = "topic", *, partitions: int = 1, **config: str) -> str:
         name = f"{stem}-{uuid.uuid4().hex[:12]}"
         if not servers.kafka_is_mock():
-            new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config)
+            new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=FOR_EVER | config)
             admin.create_topics([new])[name].result(30)
             made.append(name)
             wait_until(lambda: len(admin.list_topics(name, timeout=10).topics[name].partitions) == partitions)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.kafka
 @pytest.fixture
 def topic(kafka, make_topic):
     """A topic with 600 records on each of two partitions, the first 10 of the first gone."""
-    name = make_topic("source", partitions=2, **{"retention.ms": "-1"})  # the records are of 1970
+    name = make_topic("source", partitions=2)
     producer = Producer({"bootstrap.servers": kafka})
     for number in range(1200):
         producer.produce(

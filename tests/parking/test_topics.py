@@ -12,7 +12,8 @@ LARGE = {"max.message.bytes": "1310732"}
 
 @pytest.mark.kafka
 def test_what_the_cluster_says_of_a_topic(kafka: str, make_topic: Callable[..., str]) -> None:
-    name = make_topic("topic", partitions=3, **{"cleanup.policy": "compact", "max.message.bytes": "5000"})
+    made = {"cleanup.policy": "compact", "max.message.bytes": "5000", "retention.ms": "604800000"}
+    name = make_topic("topic", partitions=3, **made)
     assert topics.read({"bootstrap.servers": kafka}, name) == topics.Topic(
         name, 3, "compact", 5000, retention_ms=604_800_000, retention_bytes=-1
     )

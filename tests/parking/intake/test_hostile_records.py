@@ -19,7 +19,7 @@ YEAR_0, YEAR_300_000 = -62_167_219_200_000, 9_404_868_355_200_000
 
 @pytest.fixture
 def flow(make_topic, transactional_db):
-    topic = make_topic("hostile", **ANY_TIME, **{"max.message.bytes": "20000000", "retention.ms": "-1"})
+    topic = make_topic("hostile", **ANY_TIME, **{"max.message.bytes": "20000000"})
     return declared(topic)
 
 
@@ -93,7 +93,7 @@ def test_times_that_no_clock_says(flow, intake, kafka):
     began = time.time()
     until(read_to(12), intake)
     for state in EventState.objects.select_related("event"):
-        assert abs(state.event.parked_at.timestamp() - began) < 60
+        assert abs(state.event.parked_at.timestamp() - began) < 3600
     assert EventState.objects.filter(kind="poison").count() == 1
 
 
@@ -125,7 +125,7 @@ def test_a_hundred_thousand_headers_and_keys_of_100_kb(flow, intake, kafka):
     many = [(b"h", b"")] * 100_000
     produce(kafka, flow.parking_topic, dead_letter(*many), Raw(b"k" * 100_000, b"v"), Raw(b"k" * 100_000 + b"1", b"v"))
     send(flow, lot.poison("e1", 1, key=b"q" * 100_000), lot.poison("e2", 2, key=b"q" * 100_001))
-    until(read_to(5), intake, seconds=60)
+    until(read_to(5), intake)
     found = by_offset()
     assert len(packed_headers.unpack(found[0].payload.headers)) == 100_000
     assert bytes(found[1].payload.key) == b"k" * 100_000
@@ -138,7 +138,7 @@ def test_what_was_fetched_beyond_the_bound_comes_with_the_next_poll(flow, kafka)
     try:
         reader.assign({(flow.parking_topic, 0): 0})
         polls: list[list[int]] = []
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while sum(map(len, polls)) < 7 and time.monotonic() < end:
             polls.append([one.record.offset for one in reader.poll(most=2000, timeout=1)])
         assert [offset for poll in polls for offset in poll] == list(range(7))

@@ -13,6 +13,8 @@ from parking import headers as packed_headers
 from parking.intake import ownership
 from parking.intake.loop import Intake
 from parking.models import Beat, Cluster, EventState, Flow, Incident, IntakePosition, JournalEntry, TopicIncarnation
+from tests.conftest import FOR_EVER
+from tests.waiting import wait_until
 
 from .conftest import Lot, attempt, make_flow, make_lot, value_of
 
@@ -52,7 +54,7 @@ def send(flow: Flow, *arrived, partition=None):
     assert producer.flush(30) == 0
 
 
-def until(condition: Callable[[], object], *intakes: Intake, seconds=20.0):
+def until(condition: Callable[[], object], *intakes: Intake, seconds=120.0):
     """Turn until the condition holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -88,7 +90,9 @@ def test_what_was_there_before_and_new_partitions_are_read_from_their_beginning(
     send(flow, *(lot.poison(f"e{n}", n) for n in range(10)))
     until(stored(10), intake)
     admin.create_partitions([NewPartitions(flow.parking_topic, 3)])[flow.parking_topic].result(30)
-    time.sleep(0.5)
+    wait_until(
+        lambda: len(admin.list_topics(flow.parking_topic, timeout=10).topics[flow.parking_topic].partitions) == 3
+    )
     send(flow, *(lot.poison(f"n{n}", 100 + n) for n in range(3)), partition=2)
     until(stored(13), intake)
 
@@ -100,7 +104,7 @@ def test_a_topic_that_comes_later_is_taken_up_while_others_go_on(flow, intake, a
     (line,) = {r.getMessage() for r in caplog.records if "late" in r.getMessage()}
     assert "does not exist: create it with cleanup.policy=delete" in line
     until(lambda: "late" in Beat.objects.get(process="intake").note, intake)
-    admin.create_topics([NewTopic(late.parking_topic, 1, 1)])[late.parking_topic].result(30)
+    admin.create_topics([NewTopic(late.parking_topic, 1, 1, config=FOR_EVER)])[late.parking_topic].result(30)
     send(late, lot_of(late).poison("e1", 1))
     until(stored(2), intake)
     assert "flow late: works again" in caplog.text
@@ -114,9 +118,9 @@ def test_a_topic_that_is_created_again_is_read_anew(flow, intake, admin):
     until(stored(10), intake)
     admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
     time.sleep(1)
-    admin.create_topics([NewTopic(flow.parking_topic, 1, 1)])[flow.parking_topic].result(30)
+    admin.create_topics([NewTopic(flow.parking_topic, 1, 1, config=FOR_EVER)])[flow.parking_topic].result(30)
     send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 24)))
-    until(stored(14), intake, seconds=40)
+    until(stored(14), intake)
     old, new = TopicIncarnation.objects.order_by("id")
     assert old.topic_id != new.topic_id
     reason = JournalEntry.objects.get(verb="gap").reason
@@ -132,9 +136,9 @@ def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin)
     until(stored(3), intake)
     admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
     time.sleep(1)
-    admin.create_topics([NewTopic(flow.parking_topic, 1, 1)])[flow.parking_topic].result(30)
+    admin.create_topics([NewTopic(flow.parking_topic, 1, 1, config=FOR_EVER)])[flow.parking_topic].result(30)
     send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 32)))
-    until(stored(15), intake, seconds=40)
+    until(stored(15), intake)
 
 
 def test_records_that_came_from_another_life_are_not_stored_as_this_one_s(flow, intake):
@@ -237,17 +241,17 @@ def test_two_processes_share_the_partitions(make_topic, intake, transactional_db
     lot = lot_of(flow)
     other = subprocess.Popen([sys.executable, "manage.py", "intake"], env=variables, stderr=subprocess.PIPE, text=True)
     try:
-        until(lambda: Beat.objects.filter(process="intake").count() == 2, intake, seconds=40)
-        until(lambda: Beat.objects.filter(note="reads 2 partitions").count() == 2, intake, seconds=30)
+        until(lambda: Beat.objects.filter(process="intake").count() == 2, intake)
+        until(lambda: Beat.objects.filter(note="reads 2 partitions").count() == 2, intake)
         for partition in range(4):
             send(
                 flow,
                 *(lot.poison(f"{partition}-{n}", n, key=b"%d" % partition) for n in range(50)),
                 partition=partition,
             )
-        until(stored(200), intake, seconds=30)
+        until(stored(200), intake)
         other.kill()
-        other.wait(10)
+        other.wait(60)
         for partition in range(4):
             send(
                 flow,
@@ -255,10 +259,10 @@ def test_two_processes_share_the_partitions(make_topic, intake, transactional_db
                 partition=partition,
             )
         Beat.objects.filter(pid=other.pid).delete()  # else its silence has to be waited for
-        until(stored(220), intake, seconds=40)
+        until(stored(220), intake)
     finally:
         other.kill()
-        other.wait(10)
+        other.wait(60)
     assert ownership.share(4) == 4
 
 
@@ -303,7 +307,7 @@ def test_what_was_read_ahead_is_not_stored_before_what_could_not_be(flow, intake
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE away RENAME TO parking_rollup")
-    until(lambda: IntakePosition.objects.get().next_offset == total, intake, seconds=60)
+    until(lambda: IntakePosition.objects.get().next_offset == total, intake)
     assert EventState.objects.count() == total
 
 

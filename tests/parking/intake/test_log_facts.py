@@ -10,11 +10,12 @@ from parking.models import IntakePosition, TopicIncarnation
 from .test_kafka import declared, lot_of, send, stored, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
+YEAR_MS = 31_536_000_000
 
 
 @pytest.fixture
 def flow(make_topic, transactional_db):
-    return declared(make_topic("parking", **{"retention.ms": "3600000", "retention.bytes": "1000000"}))
+    return declared(make_topic("parking", **{"retention.ms": str(100 * YEAR_MS), "retention.bytes": "1000000"}))
 
 
 def test_the_log_and_the_retention_stand_beside_the_position(flow, intake, admin):
@@ -25,9 +26,9 @@ def test_the_log_and_the_retention_stand_beside_the_position(flow, intake, admin
     until(lambda: IntakePosition.objects.filter(log_end=5, read_until__gt=began).exists(), intake)
     position = IntakePosition.objects.select_related("topic").get()
     assert (position.log_start, position.lag) == (0, 0)
-    assert (position.topic.retention_ms, position.topic.retention_bytes) == (3_600_000, 1_000_000)
+    assert (position.topic.retention_ms, position.topic.retention_bytes) == (100 * YEAR_MS, 1_000_000)
     assert position.read_until is not None
-    assert position.loss_from == position.read_until + timedelta(hours=1)
+    assert position.loss_from == position.read_until + timedelta(milliseconds=100 * YEAR_MS)
     place = TopicPartition(flow.parking_topic, 0, 3)
     admin.delete_records([place])[place].result(30)
     until(lambda: IntakePosition.objects.filter(log_start=3).exists(), intake)

@@ -16,7 +16,7 @@ from .test_process import intake, wait
 pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MEGABYTE = 1024 * 1024
-LARGE = {"max.message.bytes": str(12 * MEGABYTE), "retention.ms": "3600000"}
+LARGE = {"max.message.bytes": str(12 * MEGABYTE)}
 
 
 @pytest.fixture
