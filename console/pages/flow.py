@@ -85,7 +85,7 @@ def show(
         "roles": {str(role): ", ".join(sorted(held)) for role, held in ROLES.items()},
         "refused": refused,
         "form": form,
-        "typed": request.POST if refused else request.GET if tried else {},
+        "typed": (request.POST or request.GET) if refused or tried else {},
     }
     return render(request, "flow/flow.html", context, status=status)
 
