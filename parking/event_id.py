@@ -33,6 +33,19 @@ def conflicting(event_id: str, at: Coordinates) -> str:
     return bounded(f"{event_id}#{at}")
 
 
+def worn_before(named: str, record: Record) -> str | None:
+    """The id that the source record wore before `conflicting` made `named` of it; None where it always had that id.
+
+    The record may lack its headers, where its bytes are lost: then `named` itself has to tell, unless it is a digest.
+    """
+    own, end = event_id(record), f"#{record.coordinates}"
+    if named == own:
+        return None
+    if named == conflicting(own, record.coordinates):
+        return own
+    return named.removesuffix(end) if named.endswith(end) else None
+
+
 def bounded(event_id: str) -> str:
     """The id itself, or `sha256:<hex>` of its UTF-8 bytes where they are more than 1 KiB."""
     if len(event_id) <= LONGEST // 4:  # a character has at most four bytes

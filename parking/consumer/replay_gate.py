@@ -13,9 +13,10 @@ from parking.consumer.ledger import rules
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.rows import HELD, Fate, Hold
 from parking.consumer.ledger.rules import Answer
-from parking.consumer.ledger.transaction import FateExists, Transaction
+from parking.consumer.ledger.transaction import FateExists, Transaction, digest
 from parking.consumer.step import Done, Step, Work
 from parking.coordinates import Coordinates
+from parking.event_id import worn_before
 from parking.fingerprint import content
 from parking.record import Record
 from parking.wire import Command, Outcome, names, outcome
@@ -121,17 +122,20 @@ class ReplayGate:
 
     def _forgotten(self, command: Command) -> Fate:
         """The fate that the event of a hold record gets."""
+        event_id, at = command.event_id or "", command.source or UNKNOWN
+        base = worn_before(event_id, Record(*at, command.key, command.value, command.headers))
         return Fate(
-            event_id=command.event_id or "",
+            event_id=event_id,
             state=HELD,
             hold_key=command.hold_key,
-            source=command.source or UNKNOWN,
+            source=at,
             content=content(command.key, command.value),
             source_fingerprint=command.fingerprint or b"",
             at=self._now_ms(),
             kind=command.kind or names.HELD,
             position=command.position,
             attempt_number=command.attempt_number or 0,
+            base_digest=None if base is None else digest(base),
         )
 
     def _rules(self, transaction: Transaction, command: Command) -> tuple[Hold, Answer | Fate]:

@@ -77,8 +77,8 @@ class SourceGate:
     def _look(self, seen: Sighting) -> Step:
         """Without a lock: a hint. Each way on looks again."""
         with self._ledger.transaction(self._flow.name, write=False) as transaction:
-            fate, quarantined, buffers = transaction.look(seen.fate.event_id, seen.fate.hold_key)
-        meets = rules.source(fate, quarantined, buffers, seen.fate.source, seen.fate.content)
+            fate, quarantined, buffers, worn = transaction.look(seen.fate.event_id, seen.fate.hold_key)
+        meets = rules.source(seen.fate, fate, quarantined=quarantined, buffers=buffers, worn=worn)
         return self._hold(seen) if meets is Source.HOLD else self._go_on(seen, (meets, fate))
 
     def _go_on(self, seen: Sighting, met: _Met) -> Step:
@@ -114,7 +114,8 @@ class SourceGate:
         hold = transaction.lock(seen.fate.hold_key)
         buffers = hold.buffer_until is not None and hold.buffer_until > transaction.now_ms()
         fate = transaction.fate(seen.fate.event_id)
-        return hold, (rules.source(fate, hold.quarantined, buffers, seen.fate.source, seen.fate.content), fate)
+        worn = fate is None and transaction.worn(seen.fate.event_id)
+        return hold, (rules.source(seen.fate, fate, quarantined=hold.quarantined, buffers=buffers, worn=worn), fate)
 
     def _applied(self, seen: Sighting, effect: Effect) -> Step:
         """The commit gate of a live success: fate and business write in one transaction, without a lock."""

@@ -10,7 +10,6 @@ from enum import Enum
 from parking import attempt
 from parking.attempt import Attempt
 from parking.consumer.ledger.rows import APPLIED, HELD, SKIPPED, Fate, Hold
-from parking.coordinates import Coordinates
 from parking.wire import names
 from parking.wire.command import Command
 
@@ -37,12 +36,15 @@ class Answer:
     first_held: str | None = None
 
 
-def source(fate: Fate | None, quarantined: bool, buffers: bool, at: Coordinates, content: bytes) -> Source:
-    """Rules 1 and 2 of a source record; `content` is the SHA-256 of its key and value, `buffers` whether the key's
-    events are to be left unfinished for now."""
+def source(seen: Fate, fate: Fate | None, *, quarantined: bool, buffers: bool, worn: bool) -> Source:
+    """Rules 1 and 2 of a source record; `fate` is what the ledger has under its id, `buffers` whether the key's events
+    are to be left unfinished for now, `worn` whether an event was renamed because of the id: then another one wore it
+    before, also where its fate was lost or forgotten."""
     if fate is not None:
-        same = fate.source == at or fate.content == content
+        same = fate.source == seen.source or fate.content == seen.content
         return Source.KNOWN if same else Source.CONFLICT
+    if worn:
+        return Source.CONFLICT
     if quarantined:
         return Source.WAIT if buffers else Source.HOLD
     return Source.HANDLE

@@ -35,8 +35,11 @@ UPDATE_HOLD = (
 )
 
 SELECT_FATE = f"SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest"
+_WORN = "EXISTS (SELECT 1 FROM siding_fate WHERE flow = :flow AND base_digest = :id_digest)"
+"""Whether an event was renamed because another one wears that id: the index has nothing but such events."""
+WORN = f"SELECT {_WORN}"
 LOOK = (
-    "SELECT h.quarantined, h.buffer_until > siding_now_ms(), f.* FROM (SELECT 1) AS one "
+    f"SELECT h.quarantined, h.buffer_until > siding_now_ms(), {_WORN}, f.* FROM (SELECT 1) AS one "
     "LEFT JOIN siding_hold AS h ON h.flow = :flow AND h.key_digest = :key_digest "
     f"LEFT JOIN (SELECT {FATE_COLUMNS} FROM siding_fate WHERE flow = :flow AND id_digest = :id_digest) AS f ON 1 = 1"
 )
@@ -48,7 +51,7 @@ INSERT_FATE_IF_OPEN = (
     f"INSERT INTO siding_fate (flow, id_digest, key_digest, {FATE_COLUMNS}) "
     f"SELECT CAST(:flow AS text), :id_digest, :key_digest, {_TYPED_VALUES} "
     "WHERE NOT EXISTS (SELECT 1 FROM siding_hold WHERE flow = :flow AND key_digest = :key_digest AND quarantined) "
-    "ON CONFLICT DO NOTHING"
+    f"AND NOT {_WORN} ON CONFLICT DO NOTHING"
 )
 UPDATE_FATE = (
     "UPDATE siding_fate SET state = :state, kind = :kind, fingerprint = :fingerprint, token = :token, "

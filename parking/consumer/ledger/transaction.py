@@ -40,12 +40,12 @@ class Transaction:
             rows, _ = self.execute(statements.SELECT_HOLD + self._for_update, key)
         return _hold(rows[0])
 
-    def look(self, event_id: str, hold_key: bytes) -> tuple[Fate | None, bool, bool]:
-        """The event's fate, whether the key is quarantined, and whether its events are to be left unfinished for now:
-        in one statement and without a lock, a hint."""
+    def look(self, event_id: str, hold_key: bytes) -> tuple[Fate | None, bool, bool, bool]:
+        """The event's fate, whether the key is quarantined, whether its events are to be left unfinished for now, and
+        whether an event was renamed because of this id: in one statement and without a lock, a hint."""
         rows, _ = self.execute(statements.LOOK, {**self._key(hold_key), "id_digest": digest(event_id)})
-        quarantined, buffers, *fate = rows[0]
-        return (_fate(fate) if fate[0] is not None else None), bool(quarantined), bool(buffers)
+        quarantined, buffers, worn, *fate = rows[0]
+        return (_fate(fate) if fate[0] is not None else None), bool(quarantined), bool(buffers), bool(worn)
 
     def now_ms(self) -> int:
         """The database's time, in milliseconds since 1970."""
@@ -55,6 +55,11 @@ class Transaction:
     def fate(self, event_id: str) -> Fate | None:
         rows, _ = self.execute(statements.SELECT_FATE, {"flow": self._flow, "id_digest": digest(event_id)})
         return _fate(rows[0]) if rows else None
+
+    def worn(self, event_id: str) -> bool:
+        """Whether an event was renamed because another one wears, or wore, this id."""
+        rows, _ = self.execute(statements.WORN, {"flow": self._flow, "id_digest": digest(event_id)})
+        return bool(rows[0][0])
 
     def held(self, hold_key: bytes, most: int) -> list[Fate]:
         """The first held events of the key, in order of position."""
@@ -82,7 +87,8 @@ class Transaction:
             raise FateExists(fate.event_id)
 
     def insert_fate_if_open(self, fate: Fate) -> bool:
-        """Insert the fate if the key is not quarantined and the event has none yet, without a lock; whether it did."""
+        """Insert the fate if the key is not quarantined, the event has none yet, and none was renamed because of its
+        id; without a lock. Whether it did."""
         _, changed = self.execute(statements.INSERT_FATE_IF_OPEN, self._fate_values(fate))
         return changed == 1
 

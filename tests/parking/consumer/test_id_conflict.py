@@ -1,9 +1,24 @@
 """The same event id with other content is another event, and poison."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import cast
+
+import pytest
 
 from parking.consumer.errors import Poison
+from parking.consumer.gate import Gate
+from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.transaction import Transaction
+from parking.consumer.purge import forget
+from parking.fingerprint import fingerprint
+from parking.record import Headers, Record
+from parking.wire import Announcement, names
 from tests.parking.consumer.service import FLOW, Log, Service, at, command, source
+
+LONG = "y" * 1020
+"""With coordinates behind it, an id of more than 1 KiB, which becomes a digest."""
 
 
 def test_other_content_under_a_known_id_is_parked_under_an_id_of_its_own(service: Service, log: Log) -> None:
@@ -83,3 +98,103 @@ def test_a_conflict_is_found_when_the_failure_is_committed(service: Service, mak
     service.take(source("one", 0, event_id="e1"))
     assert log.said == ["poison e1#s/0/0@1000"]
     assert log.announcements[0].attempts[0].error_type == "id-conflict"
+
+
+class Between:
+    """A ledger at which something happens each time that somebody has looked without a lock."""
+
+    def __init__(self, ledger: Ledger, then: Callable[[], object]) -> None:
+        self._ledger = ledger
+        self._then = then
+
+    @contextmanager
+    def transaction(self, flow: str, *, write: bool = True) -> Iterator[Transaction]:
+        with self._ledger.transaction(flow, write=write) as transaction:
+            yield transaction
+        if not write:
+            self._then()
+
+
+def known(ledger: Ledger) -> list[str]:
+    with ledger.transaction("", write=False) as transaction:
+        rows, _ = transaction.execute("SELECT event_id FROM siding_fate", {})
+    return [bytes(row[0]).decode() for row in rows]
+
+
+def one_and_two(event_id: str, headers: Headers = ()) -> tuple[Record, Record]:
+    first = source("one", 0, event_id=event_id, headers=headers)
+    return first, source("two", 1, event_id=event_id, headers=headers)
+
+
+def hold_again(service: Service, parked: Announcement, token: int, **changes) -> None:
+    service.take(command(names.HOLD, parked, token, position=parked.position, kind=parked.kind, **changes))
+
+
+def lose(service: Service, *event_ids: str) -> None:
+    """The database was put back to a time before these were decided."""
+    with service.ledger.transaction("") as transaction:
+        transaction.execute("DELETE FROM siding_hold", {})
+        for event_id in event_ids:
+            transaction.execute("DELETE FROM siding_fate WHERE event_id = :id", {"id": event_id.encode()})
+
+
+@pytest.mark.parametrize("event_id", ["e1", LONG])
+@pytest.mark.parametrize("promise", ["keyed", "independent"])
+@pytest.mark.parametrize("forgotten", ["after", "before"])
+def test_a_renamed_event_that_is_held_again_takes_effect_once(
+    make_service, log: Log, event_id: str, promise: str, forgotten: str
+) -> None:
+    """Also where the purge took the fate of who wore the id before: after it was held again, or before that."""
+    service = make_service(replace(FLOW, promise=promise))
+    one, two = one_and_two(event_id)
+    service.take(one)
+    before = service.now()
+    service.take(two)
+    (renamed,) = log.announcements
+    lose(service, renamed.event_id)
+    if forgotten == "before":
+        assert forget(FLOW.name, service.ledger, before=before) == 1
+    hold_again(service, renamed, 10, hold_key=log.wires[0][0])
+    service.apply(renamed, 11, hold_key=log.wires[0][0])
+    service.release(11, log.wires[0][0])
+    forget(FLOW.name, service.ledger, before=before)
+    service.take(two)
+    assert service.effects == [(event_id, "one", 0), (renamed.event_id, "two", 11)]
+
+
+def test_a_renamed_event_whose_bytes_are_lost_says_itself_what_it_wore_before(service: Service, log: Log) -> None:
+    one, two = one_and_two("e1")
+    service.take(one, two)
+    (renamed,) = log.announcements
+    lose(service, "e1", renamed.event_id)
+    bare = replace(renamed, headers=(), value=None)
+    hold_again(service, bare, 10, fingerprint=fingerprint(bare.key, bare.value, bare.headers))
+    service.take(two)
+    assert log.said[-1] == f"held {renamed.event_id}"
+    assert service.applied == ["e1"]
+
+
+def test_the_first_wearer_of_an_id_is_parked_where_only_the_second_is_known(service: Service, log: Log) -> None:
+    """It may have taken effect before: nobody knows any more, so a person decides."""
+    one, two = one_and_two("e1")
+    service.take(one, two)
+    lose(service, "e1")
+    service.take(one)
+    assert log.said[-1] == "poison e1#s/0/0@1000"
+    assert service.applied == ["e1"]
+
+
+def test_the_fate_of_the_base_may_go_while_the_conflict_is_found(make_service, log: Log) -> None:
+    """Between the look and the lock. The renamed event stands for it."""
+    service = make_service()
+    one, two = one_and_two("e1")
+    service.take(one)
+    purged = Between(service.ledger, lambda: forget(FLOW.name, service.ledger, before=service.now()))
+    gate = Gate(FLOW, cast("Ledger", purged), service.now)
+    gate.begin(two)
+    assert known(service.ledger) == ["e1#s/0/1@1001"]
+    service.outbox.publish()
+    service.apply(log.announcements[0], 10)
+    service.release(10)
+    service.take(two, two)
+    assert service.effects == [("e1", "one", 0), ("e1#s/0/1@1001", "two", 10)]
