@@ -9,7 +9,7 @@ from typing import Any
 from parking.consumer.errors import Unavailable
 from parking.consumer.ledger.transaction import Execute, Transaction
 
-VERSION = 3
+VERSION = 4
 """The version of the tables that this code needs."""
 
 

@@ -24,8 +24,12 @@ def _typed(column: str) -> str:
 _TYPED_VALUES = ", ".join(_typed(column) for column in FATE_COLUMNS.split(", "))
 
 SELECT_HOLD = f"SELECT {HOLD_COLUMNS} FROM siding_hold WHERE flow = :flow AND key_digest = :key_digest"
+# A key that is not known may have been forgotten: it begins behind all that were.
 CREATE_HOLD = (
-    "INSERT INTO siding_hold (flow, key_digest, hold_key) VALUES (:flow, :key_digest, :hold_key) ON CONFLICT DO NOTHING"
+    "INSERT INTO siding_hold (flow, key_digest, hold_key, released_position, next_position) "
+    "SELECT CAST(:flow AS text), CAST(:key_digest AS blob), CAST(:hold_key AS blob), "
+    "coalesce(max(position), 0), coalesce(max(position), 0) "
+    "FROM siding_forgotten WHERE flow = :flow ON CONFLICT DO NOTHING"
 )
 UPDATE_HOLD = (
     "UPDATE siding_hold SET quarantined = :quarantined, blocked_by = :blocked_by, floor = :floor, "
@@ -106,7 +110,12 @@ PURGE_HOLDS = (
     "DELETE FROM siding_hold WHERE flow = :flow AND NOT quarantined AND floor < :before AND released < :before "
     "AND next_position < :before "
     "AND NOT EXISTS (SELECT 1 FROM siding_announcement AS due WHERE due.flow = :flow "
-    "AND due.key_digest = siding_hold.key_digest)"
+    "AND due.key_digest = siding_hold.key_digest) RETURNING next_position"
+)
+PURGED_HOLDS = (
+    "INSERT INTO siding_forgotten (flow, position) VALUES (:flow, :position) ON CONFLICT (flow) DO UPDATE "
+    "SET position = CASE WHEN excluded.position > siding_forgotten.position THEN excluded.position "
+    "ELSE siding_forgotten.position END"
 )
 PURGE_DISAGREEMENTS = "DELETE FROM siding_disagreement WHERE flow = :flow AND at < :before"
 PURGE_MODES = (

@@ -133,11 +133,18 @@ class Transaction:
 
     def purge_holds(self, *, before: int) -> int:
         """Forget the keys that are not quarantined and whose tokens and positions are older than that time, and what
-        else was before it: tries begun, disagreements, modes but the newest of each scope; how many keys."""
+        else was before it: tries begun, disagreements, modes but the newest of each scope; how many keys.
+
+        Of these keys it remembers where they ended: a marker that asks for one of them later is to be told that it is
+        released, and not that nothing is known of it.
+        """
         for statement in (statements.PURGE_BEGUN, statements.PURGE_DISAGREEMENTS, statements.PURGE_MODES):
             self.execute(statement, {"flow": self._flow, "before": before})
-        _, gone = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
-        return gone
+        gone, _ = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
+        if gone:
+            position = max(int(row[0]) for row in gone)
+            self.execute(statements.PURGED_HOLDS, {"flow": self._flow, "position": position})
+        return len(gone)
 
     def version(self) -> int:
         rows, _ = self.execute(statements.SELECT_VERSION, {})

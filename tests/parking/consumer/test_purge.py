@@ -92,6 +92,46 @@ def test_a_key_stays_while_its_old_plans_may_arrive(service: Service, log: Log) 
     assert keys(service.ledger) == []
 
 
+def test_a_key_that_was_forgotten_is_released_where_it_was(service: Service, log: Log) -> None:
+    """A marker asks for it again, as its answer was lost: a position of 0 would say that this ledger was lost."""
+    service.fails[b"e1"] = ValueError("no")
+    service.take(source("e1", 0))
+    service.skip(log.announcements[0], 10)
+    service.release(10)
+    forget(FLOW.name, service.ledger, before=NOW)
+    assert keys(service.ledger) == []
+    service.release(11)
+    said = log.outcome
+    assert (said.outcome, said.token) == ("released", 11)
+    assert (said.position or 0) > log.announcements[0].position
+    forget(FLOW.name, service.ledger, before=NOW)
+    service.release(12)
+    assert log.outcome.position == said.position, "a key of which nothing was held moves nothing"
+
+
+def test_a_key_that_comes_back_goes_on_behind_what_was_forgotten(service: Service, log: Log) -> None:
+    service.fails |= {b"e1": ValueError("no"), b"e2": ValueError("no")}
+    service.take(source("e1", 0))
+    service.skip(log.announcements[0], 10)
+    service.release(10)
+    before = log.outcome.position
+    forget(FLOW.name, service.ledger, before=NOW)
+    service.take(source("e2", 1))
+    assert log.announcements[1].position >= (before or 0)
+
+
+def test_a_ledger_that_was_lost_says_so(service: Service, log: Log) -> None:
+    """Nothing was ever forgotten there."""
+    service.fails[b"e1"] = ValueError("no")
+    service.take(source("e1", 0))
+    with service.ledger.transaction("") as transaction:
+        for table in ("siding_hold", "siding_fate"):
+            transaction.execute(f"DELETE FROM {table}", {})
+    forget(FLOW.name, service.ledger, before=NOW)
+    service.release(10)
+    assert (log.outcome.outcome, log.outcome.position) == ("released", 0)
+
+
 def test_what_is_still_to_be_published_keeps_its_key(service: Service, log: Log) -> None:
     service.fails[b"e1"] = ValueError("no")
     service.take(source("e1", 0))
