@@ -70,7 +70,7 @@ def test_choosing_an_event_swaps_the_right_side_and_the_address_only(scene, open
     page.get_by_role("link", name="LimitChanged poison").click()
     expect(page.locator("#selected-title")).to_have_text("LimitChanged")
     expect(page.locator("#track [aria-current]")).to_contain_text("LimitChanged")
-    assert re.search(r"\?event=\d+$", page.url)
+    expect(page).to_have_url(re.compile(r"\?event=\d+$"))
     assert page.evaluate("window.stayed")
     page.go_back()
     expect(page.locator("#selected-title")).to_have_text("ChargeDisputed")
@@ -83,6 +83,7 @@ def test_the_keyboard_moves_opens_goes_and_explains(scene, open_page):
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("acc-20417")
+    page.wait_for_load_state()  # keys do nothing before the scripts run
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator("#selected-title")).to_have_text("EvidenceAdded")
@@ -92,6 +93,7 @@ def test_the_keyboard_moves_opens_goes_and_explains(scene, open_page):
     page.keyboard.press("g")
     page.keyboard.press("r")
     expect(page).to_have_url(re.compile("/replays$"))
+    page.wait_for_load_state()
     page.keyboard.press("/")
     page.keyboard.type("gk")  # typing is no command
     expect(page.get_by_role("searchbox").first).to_have_value("gk")
@@ -125,7 +127,7 @@ def test_the_list_says_that_it_has_changed_and_moves_nothing(scene, open_page):
     page.goto("/keys")
     where = page.get_by_role("link", name="acc-20417").bounding_box()
     story.simple_key(lot, b"acc-99999", ago=90_000, error=("Broken", "b"), held=70)
-    expect(page.get_by_text("the list has changed")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("the list has changed")).to_be_visible()
     assert page.get_by_role("link", name="acc-20417").bounding_box() == where
     page.get_by_role("link", name="show it").click()
     expect(page.get_by_role("link", name="acc-99999")).to_be_visible()

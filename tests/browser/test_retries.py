@@ -1,6 +1,9 @@
 """The list of pending retries in a browser: no barrier, and no sideways scrolling on a phone."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.faults import barriers, sideways
 from tests.console import story
@@ -22,4 +25,4 @@ def test_the_list_has_no_barrier_and_fits(transactional_db, kafka, open_page, wi
     assert sideways(page) == []
     page.goto("/keys")
     page.get_by_role("link", name="2 pending retries").click()
-    assert page.url.endswith("/retries")
+    expect(page).to_have_url(re.compile("/retries$"))
