@@ -1,8 +1,11 @@
 """What the course of a record asks of whoever drives it: a thread, an event loop, or a test with a clock of its own."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
+
+from parking.consumer.errors import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ def advance(course: Course) -> Wait | None:
         while not isinstance(ask, Wait):
             try:
                 answer = ask.call()
+            except CancelledError as error:
+                ask = course.throw(cancelled(ask, error))
             except Exception as error:  # noqa: BLE001 -- whatever it is, the course decides
                 ask = course.throw(error)
             else:
@@ -46,3 +51,12 @@ def advance(course: Course) -> Wait | None:
     except StopIteration:
         return None
     return ask
+
+
+def cancelled(ask: Call | Handle, error: CancelledError) -> BaseException:
+    """What the course hears of it: nobody but a handler cancels a handler, and that is a failed try like any other."""
+    if isinstance(ask, Call):
+        return error
+    told = Cancelled("something that the handler waited for was cancelled")
+    told.__cause__ = error
+    return told

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from parking import topics
+from parking.consumer.aside import callbacks
 from parking.consumer.coroutines import Coroutines
 from parking.consumer.counters import Counters
 from parking.consumer.dependency import Dependency
@@ -62,7 +63,7 @@ class KeyedConsumer:
     ) -> None:
         self._flow = flow
         self._ledger = ledger
-        self._kafka = dict(kafka)
+        self._kafka = callbacks(kafka)
         self._limits = limits
         self._purge = purge
         self._handler = handler

@@ -8,7 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
-from parking.consumer.ask import Course, Handle, Wait
+from parking.consumer.ask import Course, Handle, Wait, cancelled
 from parking.consumer.dispatch import Dispatch
 from parking.consumer.schedule import Ticket
 
@@ -66,6 +66,8 @@ class Coroutines:
                         answer = await ask.call()
                     else:
                         answer = await self._loop.run_in_executor(self._blocking, ask.call)
+                except asyncio.CancelledError as error:
+                    ask = course.throw(cancelled(ask, error))
                 except Exception as error:  # noqa: BLE001 -- whatever it is, the course decides
                     ask = course.throw(error)
                 else:

@@ -5,7 +5,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
+from parking.consumer.aside import Aside
 from parking.consumer.errors import Unavailable
 from parking.consumer.event import Event
 from parking.consumer.ledger.rows import Fate
@@ -25,6 +27,7 @@ HELP = {
     "oldest_unfinished_seconds": "age of the oldest event that was read and is unfinished",
     "oldest_unsent_seconds": "age of the oldest row of the outbox that is not published",
 }
+OWN = "a gauge of the service's own"
 
 
 class Recent:
@@ -53,12 +56,14 @@ class Recent:
 class Counters(Watcher):
     """Counts while a consumer works. `window` is that of the 429s, in seconds. Safe for threads.
 
-    `gauges` are read when somebody asks: in_flight, oldest_unfinished_seconds, oldest_unsent_seconds.
+    `gauges` are read when somebody asks: in_flight, oldest_unfinished_seconds, oldest_unsent_seconds, and whatever a
+    service adds; one that raises something is logged and left out.
     """
 
     def __init__(self, *, window: float = 60.0, clock: Callable[[], float] = time.time) -> None:
         self.gauges: dict[str, Callable[[], float]] = {}
         self._clock = clock
+        self._aside = Aside()
         self._lock = threading.Lock()
         self._totals = dict.fromkeys((name for name in HELP if name.endswith("_total")), 0)
         self._parked = Recent(HOUR)
@@ -81,7 +86,7 @@ class Counters(Watcher):
             self._totals["redelivered_total" if again else "duplicates_total"] += 1
 
     def values(self) -> dict[str, float]:
-        """Every number by its name, see HELP; without a gauge that cannot be read now, as the ledger is away."""
+        """Every number by its name, see HELP; without a gauge that cannot be read now, say as the ledger is away."""
         with self._lock:
             now = self._clock()
             counted: dict[str, float] = {
@@ -90,8 +95,7 @@ class Counters(Watcher):
                 "limited_per_window": self._limited.count(now),
             }
         for name, gauge in self.gauges.items():
-            with suppress(Unavailable):
-                counted[name] = gauge()
+            self._aside(f"gauge {name}", partial(_read, counted, name, gauge))
         return counted
 
     def prometheus(self, flow: str) -> str:
@@ -100,6 +104,11 @@ class Counters(Watcher):
         lines = []
         for name, value in self.values().items():
             kind = "counter" if name.endswith("_total") else "gauge"
-            lines += [f"# HELP siding_kit_{name} {HELP[name]}", f"# TYPE siding_kit_{name} {kind}"]
+            lines += [f"# HELP siding_kit_{name} {HELP.get(name, OWN)}", f"# TYPE siding_kit_{name} {kind}"]
             lines.append(f'siding_kit_{name}{{flow="{label}"}} {value:g}')
         return "\n".join(lines) + "\n"
+
+
+def _read(into: dict[str, float], name: str, gauge: Callable[[], float]) -> None:
+    with suppress(Unavailable):
+        into[name] = float(gauge())

@@ -15,6 +15,10 @@ class Poison(Exception):
     event is wrong and what to do, `evidence` says what the decision was based on (model, prompt, trace ids).
     """
 
+    error_type: str | None = None
+    validation_errors: tuple[ValidationError, ...] = ()
+    evidence: Mapping[str, Any] | None = None
+
     def __init__(
         self,
         message: str,
@@ -53,6 +57,9 @@ class RateLimited(Exception):
     that is not declared), by default the first one that the event needs, or else the whole flow.
     """
 
+    dependency: str | None = None
+    retry_after: float = 0.0
+
     def __init__(self, retry_after: float, message: str = "rate limited", *, dependency: str | None = None) -> None:
         super().__init__(message)
         self.dependency = dependency
@@ -69,3 +76,7 @@ class Refused(Unavailable):
 
 class Interrupted(Exception):
     """The event was given up unfinished: the consumer stops or lost the partition. Somebody else takes it up."""
+
+
+class Cancelled(Exception):
+    """The handler ended by asyncio's CancelledError, which is no Exception: somebody cancelled what it waited for."""

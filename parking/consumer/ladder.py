@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from parking.consumer.aside import Aside
 from parking.consumer.breaker import Breaker
 from parking.consumer.dependency import Dependency
 from parking.consumer.disagreements import Disagreements
@@ -69,6 +70,7 @@ class Ladder(Watcher):
         self._lock = threading.Lock()
         self._shadow = ThreadPoolExecutor(4, thread_name_prefix="siding shadow")
         self._in_the_shadow: set[Any] = set()
+        self._aside = Aside()
         self.unjudged = 0
 
     def __call__(self, event: Event) -> Effect:
@@ -79,7 +81,7 @@ class Ladder(Watcher):
             return effect(self._autonomous(event))
         acted = effect(self._fallback(event))
         if mode == SHADOW:
-            self._watch(partial(self._shadow.submit, self._compare, event, acted.result))
+            self._aside("the shadow", self._watch, partial(self._shadow.submit, self._compare, event, acted.result))
         return acted
 
     def model(self, name: str, breaker: Breaker, failures: tuple[type[Exception], ...] = ()) -> Dependency:
@@ -138,25 +140,20 @@ class Ladder(Watcher):
     def _compare(self, event: Event, acted: Mapping[str, Any] | None) -> None:
         try:
             shadow: object = effect(self._autonomous(event))
-        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
+        except BaseException as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
             shadow = error
         self._judge(event, acted, shadow)
 
     def _judge(self, event: Event, acted: Mapping[str, Any] | None, shadow: object) -> None:
         """Report what the shadow returned, or raised, where it is something else than what was done."""
-        if isinstance(shadow, RateLimited | Unavailable):
+        undecided = isinstance(shadow, RateLimited | Unavailable)
+        if undecided or not self._aside("a report of disagreement", self._report, event, acted, shadow):
             self.unjudged += 1
-            return
+
+    def _report(self, event: Event, acted: Mapping[str, Any] | None, shadow: object) -> None:
         decided = _decided(shadow)
         if decided != acted:
-            self._report(event, acted, decided)
-
-    def _report(self, event: Event, acted: Mapping[str, Any] | None, shadow: Mapping[str, Any] | None) -> None:
-        try:
-            self.disagreements.report(event, acted, shadow)
-        except Unavailable as error:
-            self.unjudged += 1
-            log.error("%s; a disagreement about %s was not reported", error, event.event_id)
+            self.disagreements.report(event, acted, decided)
 
 
 class AsyncLadder(Ladder):
@@ -170,7 +167,9 @@ class AsyncLadder(Ladder):
             return effect(await _asked(self._autonomous, event))
         acted = effect(await _asked(self._fallback, event))
         if mode == SHADOW:
-            self._watch(partial(self._begin_beside, event, acted.result, asyncio.get_running_loop()))
+            self._aside(
+                "the shadow", self._watch, partial(self._begin_beside, event, acted.result, asyncio.get_running_loop())
+            )
         return acted
 
     def _expect(self, *handlers: AnyHandler) -> None:
@@ -186,7 +185,7 @@ class AsyncLadder(Ladder):
     async def _compare_beside(self, event: Event, acted: Mapping[str, Any] | None) -> None:
         try:
             shadow: object = effect(await _asked(self._autonomous, event))
-        except Exception as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
+        except BaseException as error:  # noqa: BLE001 -- whatever a handler raises in the shadow harms nobody
             shadow = error
         await asyncio.to_thread(self._judge, event, acted, shadow)
 
@@ -202,6 +201,6 @@ def _decided(shadow: object) -> Mapping[str, Any] | None:
     """What a handler in the shadow returned, or raised, as a result to compare."""
     if isinstance(shadow, Poison):
         return {"parked": str(shadow)}
-    if isinstance(shadow, Exception):
+    if isinstance(shadow, BaseException):
         return {"failed": f"{type(shadow).__name__}: {shadow}"}
     return cast("Effect", shadow).result

@@ -8,6 +8,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from parking.consumer.aside import callbacks
 from parking.consumer.errors import Interrupted, Unavailable
 from parking.consumer.insist import Insist, survive
 from parking.consumer.ledger.ledger import Ledger
@@ -55,7 +56,7 @@ class Relay:
 
     def __init__(self, outgoing: Outgoing, kafka: Mapping[str, Any]) -> None:
         self._outgoing = outgoing
-        self._settings = {"log_level": 2, "delivery.timeout.ms": 20_000, **kafka, **_ALWAYS}
+        self._settings = {"log_level": 2, "delivery.timeout.ms": 20_000, **callbacks(kafka), **_ALWAYS}
         self._producer: Producer | None = None
         self._stopping = threading.Event()
 

@@ -61,7 +61,7 @@ class Partitions:
         self._arrived()
 
     def revoked(self, places: list[Place]) -> dict[Place, int]:
-        clean = self._dispatch.drain(places, self._limits.drain)
+        clean = self._dispatch.drain(places, self._limits.drain) and self._dispatch.broken is None
         self._suspects.give_back(places, clean=clean)
         positions = {place: at for place, at in self._dispatch.positions().items() if place in set(places)}
         self._dispatch.forget(places)

@@ -14,7 +14,7 @@ from parking.consumer.outbox import Outbox
 from parking.consumer.step import Done, Later, Step, Work
 from parking.consumer.suspects import Suspects
 from parking.consumer.tries import AnyHandler, Retries, Trying
-from parking.consumer.watch import Watcher
+from parking.consumer.watch import Watcher, Watchers
 from parking.record import Record
 
 LOOK_AGAIN = 0.1
@@ -39,7 +39,7 @@ class Process:
     ) -> None:
         self._gate = gate
         self._suspects = suspects
-        self._watchers = tuple(watchers)
+        self._watchers = Watchers(watchers)
         self._outbox = outbox
         self._insist = Insist()
         self._trying = Trying(
@@ -49,7 +49,7 @@ class Process:
             insist=self._insist,
             now_ms=now_ms,
             chance=chance,
-            limited=self._limited,
+            limited=self._watchers.limited,
         )
 
     def course(self, record: Record, *, early: bool = False) -> Course:
@@ -71,18 +71,7 @@ class Process:
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
         if self._watchers:
-            yield Call(partial(self._tell, record, event, step))
-
-    def _tell(self, record: Record, event: Event | None, done: Done) -> None:
-        for watcher in self._watchers:
-            if done.known is not None:
-                watcher.known(record, done.known)
-            elif event is not None and (done.applied or done.parked):
-                watcher.settled(event, parked=done.parked)
-
-    def _limited(self, event: Event) -> None:
-        for watcher in self._watchers:
-            watcher.limited(event)
+            yield Call(partial(self._watchers.decided, record, event, step))
 
     def _follows_an_unclean_end(self, record: Record) -> Generator[Ask, Any, bool]:
         if self._suspects is None:

@@ -104,7 +104,7 @@ class Trying:
                 decided = replace(decided, evidence=together(noted, decided.evidence))
                 step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)))
             except RateLimited as limit:
-                self._limited(event)
+                yield Call(partial(self._limited, event))
                 judge(needed, limit, self._now())
                 self._dependencies.limited(needed, limit, self._now())
                 yield Wait(max(limit.retry_after, SHORTEST))

@@ -424,3 +424,40 @@ def test_a_handler_that_ends_the_process_ends_it(loop: Loop, flow: Flow, tmp_pat
     with pytest.raises(SystemExit):
         consumer.run()
     assert sum(committed(loop)) == 0
+
+
+def test_a_callback_of_the_kafka_client_that_raises_ends_nothing(
+    loop: Loop, run: Callable[..., KeyedConsumer], caplog: pytest.LogCaptureFixture
+) -> None:
+    def stats(text: str) -> None:
+        raise ValueError("no exporter")
+
+    run(Work(), kafka={"stats_cb": stats, "statistics.interval.ms": 50})
+    wait_until(lambda: "the callback stats_cb raised ValueError" in caplog.text)
+    send(loop, 20)
+    loop.send("x1", key=b"other")
+    wait_until(lambda: len(loop.effects) == 21)
+
+
+def test_an_end_by_the_handler_itself_is_an_unclean_one(loop: Loop, flow: Flow, tmp_path: Path) -> None:
+    """What ends the program each time is parked in the end, like what the system kills."""
+
+    def handler(event: Event) -> None:
+        if event.event_id == "e1":
+            raise SystemExit(7)
+
+    ledger = SqliteLedger(tmp_path / "service.db")
+    ledger.prepare()
+    loop.send("e1")
+    for _ in range(4):
+        with pytest.raises(SystemExit):
+            KeyedConsumer(flow, ledger, handler, kafka={**loop.kafka, **FAST}).run()
+    last = KeyedConsumer(flow, ledger, handler, kafka={**loop.kafka, **FAST})
+    thread = threading.Thread(target=last.run)
+    thread.start()
+    try:
+        loop.hear_all("poison e1")
+    finally:
+        last.stop()
+        thread.join(30)
+    assert [a.error_type for a in loop.announcements[0].attempts] == ["process-ended"] * 3
