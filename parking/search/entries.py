@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from itertools import chain
 
 import structlog
 from django.db import connection
@@ -14,18 +16,14 @@ from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
 from parking.search.kinds import Common, Kinds
 from parking.search.numbers import of_flow
-from parking.search.stored import Stored
+from parking.search.segments import Stretch
+from parking.search.stored import Events, Stored
 
 log = structlog.get_logger("index")
-
-AT_ONCE = 200
-"""Events whose payloads are in memory, the first 256 KiB of each."""
 
 KINDS = Kinds()
 
 Used = tuple[date, int, Common]
-Events = Sequence[tuple[int, datetime]]
-"""Events by their id, with the time at which they were stored."""
 
 SQL_SCRUB = """
 UPDATE parking_eventsearch s SET words = s.open_words, cut = FALSE
@@ -59,13 +57,11 @@ class Counts:
     def __init__(self) -> None:
         self._by_day: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
 
-    def add(self, flow: int, at: datetime, events: int, *, cut: int = 0, scrubbed: int = 0) -> date:
-        """The day to which they were added."""
-        day = at.astimezone(UTC).date()
+    def add(self, flow: int, day: date, events: int, *, cut: int = 0, scrubbed: int = 0) -> None:
         counts = self._by_day[flow, day]
-        for place, number in enumerate((events, cut, scrubbed)):
-            counts[place] += number
-        return day
+        counts[0] += events
+        counts[1] += cut
+        counts[2] += scrubbed
 
     def store(self) -> None:
         """In the order of the keys, inside the caller's transaction."""
@@ -75,18 +71,17 @@ class Counts:
                 cursor.execute(SQL_COUNT, [list(column) for column in zip(*rows, strict=True)])
 
 
-def write(*, new: Events, again: Events) -> None:
+def write(*, new: Sequence[Stretch], again: Events) -> None:
     """Entries for these events, `again` in the place of their old ones, inside the caller's transaction."""
-    events, counts, used = [*again, *new], Counts(), set[Used]()
-    if not events:
+    if not new and not again:
         return
+    counts, used = Counts(), set[Used]()
     _forget([number for number, _ in again], counts)
-    segments.make(events)
+    segments.make([(one.day, one.segment) for one in new] + [segments.place(*event) for event in again])
     paths = {flow: document.allowed(named) for flow, named in Flow.objects.values_list("pk", "search_paths")}
     nobodys = {topic for topics in shared_topics.closed(()).values() for topic in topics}
-    for at in range(0, len(events), AT_ONCE):
-        found = stored.read(events[at : at + AT_ONCE], paths)
-        _copy([_entry(*one, nobodys, counts, used) for one in found])
+    for read in chain(stored.these(again, paths), *[stored.walk(stretch, paths) for stretch in new]):
+        _copy([_entry(*one, nobodys, counts, used) for one in read])
     common.keep(used)
     counts.store()
 
@@ -100,14 +95,15 @@ def _entry(event: Stored, source: Source, nobodys: Collection[str], counts: Coun
     """A record in no key on a topic of several flows (`nobodys`) is found by its place only: a count that includes what
     is not shown would tell of each word whether it is in there (`shared_topics`).
     """
-    if event.hold_key is None and event.parking_topic in nobodys:
+    if event.quarantine is None and event.parking_topic in nobodys:
         words = document.least(source, of_flow(event.flow))
     else:
         words = _words(event, source)
-    day = counts.add(event.flow, event.stored_at, 1, cut=words.cut, scrubbed=event.scrubbed)
+    day = _day(event.stored_at)
+    counts.add(event.flow, day, 1, cut=words.cut, scrubbed=event.scrubbed)
     if words.common:
         used.add((day, event.flow, words.common))
-    return _row(event, words)
+    return _row(event, source, words)
 
 
 def _words(event: Stored, source: Source) -> document.Words:
@@ -126,7 +122,7 @@ def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(SQL_SCRUB, [list(ids), list(stored_at)])
         for flow, at, cut in cursor.fetchall():
-            counts.add(flow, at, 0, cut=-int(cut), scrubbed=1)
+            counts.add(flow, at.astimezone(UTC).date(), 0, cut=-int(cut), scrubbed=1)
     counts.store()
 
 
@@ -137,20 +133,28 @@ def _forget(ids: Sequence[int], counts: Counts) -> None:
     with connection.cursor() as cursor:
         cursor.execute(SQL_SCRUB_AGAIN, [list(ids)])
         for flow, stored_at in cursor.fetchall():
-            counts.add(flow, stored_at, 0, scrubbed=-1)
+            counts.add(flow, stored_at.astimezone(UTC).date(), 0, scrubbed=-1)
         cursor.execute(SQL_FORGET, [list(ids)])
         for flow, stored_at, cut in cursor.fetchall():
-            counts.add(flow, stored_at, -1, cut=-int(cut))
+            counts.add(flow, stored_at.astimezone(UTC).date(), -1, cut=-int(cut))
 
 
-def _row(event: Stored, words: document.Words) -> bytes:
+def _row(event: Stored, source: Source, words: document.Words) -> bytes:
     return rows.row(
         rows.bigint(event.id),
-        rows.timestamp(event.stored_at),
+        event.stored_at,
         rows.bigint(event.flow),
         event.event_id.encode(),
-        (event.hold_key or b"")[:LONGEST_PREFIX],
+        (source.key or b"")[:LONGEST_PREFIX],
         rows.bigints(words.open),
         rows.bigints(words.all),
         rows.boolean(words.cut),
     )
+
+
+@lru_cache
+def _day(stored_at: bytes) -> date:
+    """The day (UTC) of a time as PostgreSQL sends it: microseconds since 2000."""
+    return (
+        datetime(2000, 1, 1, tzinfo=UTC) + timedelta(microseconds=int.from_bytes(stored_at, "big", signed=True))
+    ).date()

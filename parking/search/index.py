@@ -11,11 +11,16 @@ from django.db import connection, transaction
 from parking.models import IndexPosition
 from parking.search import entries, position, segments
 from parking.search.position import Ids
+from parking.search.segments import Stretch
 
 BATCH = 2000
 ATTEMPTS_PER_EVENT = 5
 
-SQL_NEW = "SELECT id, stored_at FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
+SQL_NEW = """
+SELECT (stored_at AT TIME ZONE 'UTC')::date, id / %s::bigint, count(*), min(id), max(id), min(stored_at), max(stored_at)
+FROM (SELECT id, stored_at FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s) AS next
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
 SQL_LAST = "SELECT id FROM parking_attempt WHERE id > %s AND id <= %s ORDER BY id LIMIT 1 OFFSET %s"
 SQL_TRIED = """
 SELECT id, stored_at FROM parking_eventstate WHERE id IN (
@@ -42,13 +47,14 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
         at = position.locked()
         attempt = _attempts(at.attempt_id, to.attempt, ATTEMPTS_PER_EVENT * size)
         tried = _rows(SQL_TRIED, at.attempt_id, attempt, at.event_id)
-        new = _rows(SQL_NEW, at.event_id, to.event, size)
-        event = new[-1][0] if len(new) == size else max(at.event_id, to.event)
+        new = [Stretch(*row) for row in _rows(SQL_NEW, segments.SPAN, at.event_id, to.event, size)]
+        count = sum(stretch.events for stretch in new)
+        event = max(stretch.last for stretch in new) if count == size else max(at.event_id, to.event)
         entries.write(new=new, again=tried)
         if event // segments.SPAN > at.event_id // segments.SPAN:
             segments.sort(before=event)
         moved = _move(at, Ids(event, attempt))
-    return len(new) + len(tried) if moved else None
+    return count + len(tried) if moved else None
 
 
 def _attempts(at: int, to: int, most: int) -> int:

@@ -4,9 +4,7 @@ Each value is what its type's `send` function writes; no value is null.
 """
 
 import struct
-from datetime import datetime
 
-from parking.ask import moment
 from parking.search.numbers import ELEMENT
 
 BEGIN = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -21,10 +19,6 @@ _NO_ELEMENTS = struct.pack("!3i", 0, 0, _BIGINT)
 
 bigint = struct.Struct("!q").pack
 boolean = struct.Struct("!?").pack
-
-
-def timestamp(at: datetime) -> bytes:
-    return bigint(moment(at))
 
 
 def bigints(elements: bytes) -> bytes:

@@ -8,6 +8,7 @@ segment's worth of entries without an index.
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 from django.db import connection
 
@@ -38,9 +39,26 @@ ALTER TABLE {day} ATTACH PARTITION {segment} FOR VALUES FROM ({first}) TO ({end}
 """
 
 
-def make(entries: Iterable[tuple[int, datetime]]) -> None:
-    """The segments that these events (id, stored at) go to, where they are missing, in the index's transaction."""
-    wanted = {_name(at.astimezone(UTC).date(), event // SPAN): event // SPAN for event, at in entries}
+class Stretch(NamedTuple):
+    """Events of one segment: their number, the bounds of their ids, and of the times at which they were stored."""
+
+    day: date
+    segment: int
+    events: int
+    first: int
+    last: int
+    since: datetime
+    until: datetime
+
+
+def place(event: int, at: datetime) -> tuple[date, int]:
+    """The day and the segment of an event."""
+    return at.astimezone(UTC).date(), event // SPAN
+
+
+def make(places: Iterable[tuple[date, int]]) -> None:
+    """These segments, where they are missing, in the index's transaction."""
+    wanted = {_name(day, number): number for day, number in places}
     with connection.cursor() as cursor:
         cursor.execute(SQL_MISSING, [list(wanted)])
         for (segment,) in cursor.fetchall():
