@@ -1,6 +1,7 @@
 """The rows of the ledger."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from parking.coordinates import Coordinates
 from parking.fields import unpack
@@ -58,6 +59,16 @@ class Fate:
     @property
     def settled(self) -> bool:
         return self.state != HELD
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the purge has noted: at the time `at` the partitions, by their names, ended at the offsets `ends`; of what
+    was decided before `edge` no record can come any more. Times are milliseconds since 1970, 0: none yet."""
+
+    edge: int = 0
+    at: int = 0
+    ends: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,9 @@ PURGED_HOLDS = (
     "SET position = CASE WHEN excluded.position > siding_forgotten.position THEN excluded.position "
     "ELSE siding_forgotten.position END"
 )
+CREATE_NOTE = "INSERT INTO siding_forgotten (flow) VALUES (:flow) ON CONFLICT DO NOTHING"
+SELECT_NOTE = "SELECT edge, noted, ends FROM siding_forgotten WHERE flow = :flow"
+UPDATE_NOTE = "UPDATE siding_forgotten SET edge = :edge, noted = :noted, ends = :ends WHERE flow = :flow"
 PURGE_DISAGREEMENTS = "DELETE FROM siding_disagreement WHERE flow = :flow AND at < :before"
 PURGE_MODES = (
     "DELETE FROM siding_mode WHERE flow = :flow AND at < :before AND sequence < (SELECT max(sequence) "

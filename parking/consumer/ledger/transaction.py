@@ -1,11 +1,12 @@
 """What can be read and written in one transaction of the ledger."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from parking.consumer.ledger import statements
-from parking.consumer.ledger.rows import Due, Fate, Hold
+from parking.consumer.ledger.rows import Due, Fate, Hold, Note
 from parking.coordinates import Coordinates
 from parking.fields import pack
 from parking.wire import Wire
@@ -119,6 +120,18 @@ class Transaction:
         """Since when the oldest record of the outbox waits (milliseconds since 1970); None where nothing does."""
         rows, _ = self.execute(statements.OLDEST_DUE, {"flow": self._flow})
         return None if rows[0][0] is None else int(rows[0][0])
+
+    def note(self) -> Note:
+        """What the purge has noted, locked until the end of the transaction."""
+        flow = {"flow": self._flow}
+        self.execute(statements.CREATE_NOTE, flow)
+        rows, _ = self.execute(statements.SELECT_NOTE + self._for_update, flow)
+        edge, at, ends = rows[0]
+        return Note(edge, at, json.loads(bytes(ends)) if ends is not None else {})
+
+    def save_note(self, note: Note) -> None:
+        ends = json.dumps(dict(note.ends)).encode()
+        self.execute(statements.UPDATE_NOTE, {"flow": self._flow, "edge": note.edge, "noted": note.at, "ends": ends})
 
     def purge_fates(self, *, before: int, after: bytes, most: int) -> tuple[int, bytes | None]:
         """Forget settled events that were decided before that time, among the next `most` fates behind the digest
