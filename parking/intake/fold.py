@@ -83,6 +83,8 @@ def _tried(touched: Touched, event: Event, failures: tuple[Failure, ...], *, tok
             event.attempts.append((token, number, failure))
             event.attempt_count = min(max(event.attempt_count, number), LARGEST_COUNT)
             event.changed = fresh = True
+    if fresh and group is not None:
+        touched.seen.add(group)
     if fresh and group != event.group:
         _move_group(touched, event, group)
 

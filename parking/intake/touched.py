@@ -115,6 +115,8 @@ class Touched:
     group_counts: dict[int, int] = field(default_factory=dict)
     joined: list[int] = field(default_factory=list)
     """An error group for each event that came to it."""
+    seen: set[int] = field(default_factory=set)
+    """Error groups as which an event failed, again perhaps."""
     records: list[tuple[int, int, int, bytes, int | None]] = field(default_factory=list)
     """Topic, partition, offset, content, and the event that it was about."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)

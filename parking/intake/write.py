@@ -1,6 +1,5 @@
 """Stores what folding changed: new rows by binary COPY, changed ones by one UPDATE per table."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import datetime
@@ -48,9 +47,9 @@ FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (id, highest_floor,
 """
 SQL_GROUPS = """
 UPDATE parking_errorgroup g SET event_count = g.event_count + counted.by,
-    last_seen = CASE WHEN counted.joined > 0 THEN greatest(g.last_seen, %s) ELSE g.last_seen END
+    last_seen = CASE WHEN counted.seen > 0 THEN greatest(g.last_seen, %s) ELSE g.last_seen END
 FROM (
-    SELECT id, by, joined FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS given (id, by, joined) ORDER BY id
+    SELECT id, by, seen FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS given (id, by, seen) ORDER BY id
 ) AS counted
 WHERE g.id = counted.id
 """
@@ -186,11 +185,10 @@ def _count(touched: Touched, now: datetime) -> None:
         counts = [[touched.counts.get((flow, kind), 0) for flow in flows] for kind in ("poison", "held", "other")]
         arrays = (array("int4", column) for column in counts)
         ask(SQL_ROLLUP, now.replace(second=0, microsecond=0), array("int8", flows), *arrays)
-    joined = Counter(touched.joined)
-    groups = {group: by for group, by in touched.group_counts.items() if by or group in joined}
+    groups = dict.fromkeys(touched.seen, 0) | {group: by for group, by in touched.group_counts.items() if by}
     if groups:
-        counted = (array("int4", column) for column in (groups.values(), [joined[group] for group in groups]))
-        ask(SQL_GROUPS, now, array("int8", groups), *counted)
+        seen = [int(group in touched.seen) for group in groups]
+        ask(SQL_GROUPS, now, array("int8", groups), *(array("int4", column) for column in (groups.values(), seen)))
     group_days.count(touched, now)
 
 

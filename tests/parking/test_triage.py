@@ -7,10 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from parking.actor import Actor
+from parking.attempt import Attempt
 from parking.errors import Conflict, Refused
 from parking.models import ErrorGroup, JournalEntry, Triage
 from parking.models.triage import of
 from parking.triage import triage
+from parking.wire.outcome import Outcome, encode
 from tests.console import story
 
 ANNA, BELA = Actor("user:1", "Anna One"), Actor("user:2", "Bela Two")
@@ -75,6 +77,21 @@ def test_what_is_resolved_comes_back_with_the_next_event(lot, group):
     another(lot, group)
     said = now(group)
     assert (said.came_back, said.standing, said.version) == (True, "open", "1.4.0")
+
+
+def test_what_is_resolved_comes_back_when_one_of_its_events_fails_like_that_again(lot, group):
+    """A replay after the repair that fails with the same error: no other event comes to the group."""
+    say(group, "resolved", version="1.4.0")
+    failed = Outcome(
+        "failed", lot.flow.name, b"k-1", event_id="k-1-1", token=7,
+        attempts=(Attempt(1, story.ms(0), "Broken", "row 1 is bad", "Broken: row 1 is bad", (), False),),
+    )  # fmt: skip
+    lot.take([(encode(failed), 0)])
+    assert now(group).came_back
+    assert [day.events for day in group.days.all()] == [1]
+    before = now(group).error_group.last_seen
+    lot.take([(encode(failed), 0)])
+    assert now(group).error_group.last_seen == before, "the same record once more is nothing new"
 
 
 def test_what_is_ignored_comes_back_with_the_first_event_after_the_date(lot, group):
