@@ -226,7 +226,7 @@ class Line:
         return self.play(replay, until=lambda now: now.state == state)
 
     def play(
-        self, replay: Replay, *, seconds: float = 60.0, until: Callable[[Replay], bool] = lambda _: False
+        self, replay: Replay, *, seconds: float = 240.0, until: Callable[[Replay], bool] = lambda _: False
     ) -> Replay:
         """Worker, consumer and intake take turns until the replay ends (or `until` says so)."""
         replay = again(replay)

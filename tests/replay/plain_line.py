@@ -64,7 +64,7 @@ class Service:
 
     def park_in_transactions(self, kafka: str) -> None:
         self.transactional = Producer({"bootstrap.servers": kafka, "transactional.id": self._flow.name})
-        self.transactional.init_transactions(20)
+        self.transactional.init_transactions(60)
 
     def serve(self) -> list[Record]:
         """Process what is there."""
@@ -95,7 +95,7 @@ class Service:
             self.transactional.commit_transaction()
         else:
             self._producer.produce(*to, headers=list(headers))
-            assert self._producer.flush(10) == 0
+            assert self._producer.flush(60) == 0
 
     def close(self) -> None:
         self._reader.close()
@@ -128,7 +128,7 @@ class PlainLine:
     ) -> None:
         """One record of the source topic."""
         self._producer.produce(self.flow.source_topic, value, key, partition, headers=list(headers) or None)
-        assert self._producer.flush(10) == 0
+        assert self._producer.flush(60) == 0
 
     def park(self, *values: bytes, partition: int = 1, headers: Headers = ()) -> Quarantine:
         """These fail, and intake reads them."""
@@ -139,7 +139,7 @@ class PlainLine:
         self.read_until(lambda: EventState.objects.filter(flow=self.flow).count() == known + len(values))
         return self.quarantine()
 
-    def read_until(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    def read_until(self, condition: Callable[[], bool], seconds: float = 240.0) -> None:
         """Intake reads until the condition holds."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -179,7 +179,7 @@ class PlainLine:
         return again(replay)
 
     def play(
-        self, replay: Replay, *, seconds: float = 40.0, until: Callable[[Replay], bool] = lambda _: False
+        self, replay: Replay, *, seconds: float = 240.0, until: Callable[[Replay], bool] = lambda _: False
     ) -> Replay:
         """Worker, consumer and intake take turns until the replay ends (or `until` says so)."""
         deadline = time.monotonic() + seconds

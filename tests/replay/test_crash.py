@@ -99,9 +99,9 @@ def test_of_100_events_killed_after_37_acknowledgements_the_next_worker_goes_on_
     while replay.steps.filter(acked_at__isnull=False).count() < 37 and time.monotonic() < until:
         time.sleep(0.05)
     killed.kill()
-    killed.wait(10)
+    killed.wait(60)
     expire_lease(replay)
-    replay = line.play(replay, seconds=90)
+    replay = line.play(replay)
     assert replay.state == "completed", replay.stop_reason
     sent = Counter(record.last("siding-event-id") for record in line.replayed)
     assert len(sent) == 101, "100 events and the marker"

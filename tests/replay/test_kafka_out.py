@@ -41,7 +41,7 @@ def test_500_records_through_a_queue_of_10_arrive_in_order_and_none_is_skipped(k
     topic = make_topic("replay")
     records = [Outgoing(Wire(b"k", b"%d" % number, ()), 0) for number in range(500)]
     small = cluster(kafka, **{"queue.buffering.max.messages": 10})
-    deliveries = produce(small, topic, records, largest=MEGABYTE, seconds=20)
+    deliveries = produce(small, topic, records, largest=MEGABYTE, seconds=60)
     assert all(one.acked for one in deliveries)
     assert [int(message.value()) for message in read_all(kafka, topic, 500)] == list(range(500))
 
@@ -50,7 +50,7 @@ def test_bytes_nulls_and_order_of_headers_arrive_as_they_are(kafka, make_topic):
     topic = make_topic("replay")
     headers = (("a", b"1"), ("a", None), ("b", b""), ("a", b"\xff\x00"))
     wires = [Wire(b"", b"", headers), Wire(None, None, ()), Wire(b"\x00k", b"\x00\xff", (("ö", b"x"),))]
-    produce(cluster(kafka), topic, [Outgoing(wire, 0) for wire in wires], largest=MEGABYTE, seconds=20)
+    produce(cluster(kafka), topic, [Outgoing(wire, 0) for wire in wires], largest=MEGABYTE, seconds=60)
     arrived = [Wire(m.key(), m.value(), tuple(m.headers() or ())) for m in read_all(kafka, topic, 3)]
     assert arrived == wires
 
@@ -59,7 +59,7 @@ def test_the_partition_is_the_one_that_a_java_producer_takes(kafka, make_topic):
     topic = make_topic("replay", partitions=6)
     keys = [b"order-1001", b"order-1002", b"", b"", b"customer-42"]
     records = [Outgoing(Wire(key, b"v", ()), partition(key, 6)) for key in keys]
-    assert all(one.acked for one in produce(cluster(kafka), topic, records, largest=MEGABYTE, seconds=20))
+    assert all(one.acked for one in produce(cluster(kafka), topic, records, largest=MEGABYTE, seconds=60))
     arrived = {message.key(): message.partition() for message in read_all(kafka, topic, len(keys), 6)}
     assert arrived[b"order-1001"] == 0
     assert arrived[b"order-1002"] == 0
@@ -70,7 +70,7 @@ def test_the_partition_is_the_one_that_a_java_producer_takes(kafka, make_topic):
 def test_a_record_that_is_too_large_is_refused_and_nothing_after_it_is_sent(kafka, make_topic):
     topic = make_topic("replay", **{"max.message.bytes": "2000"})
     records = [Outgoing(Wire(b"k", b"x" * length, ()), 0) for length in (10, 3000, 10)]
-    first, second, third = produce(cluster(kafka), topic, records, largest=2000, seconds=20)
+    first, second, third = produce(cluster(kafka), topic, records, largest=2000, seconds=60)
     assert first.acked
     assert "MSG_SIZE_TOO_LARGE" in second.refused
     assert third.refused
@@ -84,14 +84,14 @@ def test_a_record_of_the_size_we_say_fits(kafka, make_topic):
     bare = size(Wire(b"key", b"", headers))
     wire = Wire(b"key", b"x" * (20000 - bare), headers)
     assert size(wire) == 20000
-    (delivery,) = produce(cluster(kafka), topic, [Outgoing(wire, 0)], largest=20000, seconds=20)
+    (delivery,) = produce(cluster(kafka), topic, [Outgoing(wire, 0)], largest=20000, seconds=60)
     assert delivery.acked, delivery
 
 
 @pytest.mark.kafka
 def test_a_missing_topic_is_refused_and_not_created(kafka):
     (delivery,) = produce(
-        cluster(kafka), "no-such-topic", [Outgoing(Wire(b"k", b"v", ()), 0)], largest=MEGABYTE, seconds=8
+        cluster(kafka), "no-such-topic", [Outgoing(Wire(b"k", b"v", ()), 0)], largest=MEGABYTE, seconds=60
     )
     assert "UNKNOWN" in delivery.refused
     from confluent_kafka.admin import AdminClient

@@ -42,7 +42,7 @@ class Processes:
         for process in self._running:
             process.kill()
         for process in self._running:
-            process.wait(10)
+            process.wait(60)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def service(line, make_topic):
     thread.start()
     yield consumer
     consumer.stop()
-    thread.join(30)
+    thread.join(120)
 
 
 def produce(line: Line, flow: Flow, event_ids: list[str]) -> None:
@@ -77,7 +77,7 @@ def produce(line: Line, flow: Flow, event_ids: list[str]) -> None:
     for event_id in event_ids:
         value = b"bad" if event_id == "e0" else b"good " + event_id.encode()
         producer.produce(flow.source_topic, value, KEY, 0, headers=[("event-id", event_id.encode())])
-    producer.flush(20)
+    assert producer.flush(60) == 0
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_redis_emptied_in_the_middle_loses_nothing(line, running, processes, var
     first = processes.worker("one")
     wait_until(lambda: done(running) >= 5)
     first.send_signal(signal.SIGKILL)
-    first.wait(10)
+    first.wait(60)
     with redis.Redis.from_url(variables["SIDING_REDIS_URL"]) as client:
         client.flushdb()
     at = done(running)
@@ -121,7 +121,7 @@ def test_a_killed_workers_replay_is_taken_up_by_another(line, running, processes
     first = processes.worker("one")
     wait_until(lambda: done(running) >= 5)
     first.send_signal(signal.SIGKILL)
-    first.wait(10)
+    first.wait(60)
     assert Replay.objects.get().living
     second = processes.worker("two")
     finished(line, running)

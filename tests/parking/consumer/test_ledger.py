@@ -107,7 +107,7 @@ def test_the_connection_that_was_cut_is_replaced(postgres: str) -> None:
     with ledger.transaction("") as transaction:
         pid = transaction.connection.info.backend_pid
     with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("SELECT pg_terminate_backend(%s)", [pid])
+        connection.execute("SELECT pg_terminate_backend(%s, 60000)", [pid])  # and waits until it is gone
     with pytest.raises(Unavailable, match=r"connection was lost|shutting down|cannot be reached"):
         ledger.check()
     ledger.check()

@@ -17,7 +17,7 @@ from tests.parking.consumer.service import FLOW, Log, Service, command, sent, so
 
 KEYS = [b"a", b"b", b"c"]
 EVENTS = 8
-SECONDS = 40
+SECONDS = 180
 
 
 class Operators:

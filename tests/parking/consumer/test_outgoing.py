@@ -60,11 +60,11 @@ def test_the_relay_publishes_in_order_and_forgets_what_is_acknowledged(
     service.take(source("e5", 5))
     wait_until(lambda: due(outgoing) == 0)
     relay.stop()
-    thread.join(10)
+    thread.join(60)
     assert outgoing.oldest() == 0
     reader = Consumer({"bootstrap.servers": kafka, "group.id": "none"})
     reader.assign([TopicPartition(topic, 0, 0)])
-    messages = reader.consume(6, 20)
+    messages = reader.consume(6, 60)
     reader.close()
     assert [message.value() for message in messages] == [b"decided e%d" % n for n in range(6)]
     assert messages[0].headers() == [("a", b"1"), ("a", None)]
@@ -79,7 +79,7 @@ def put(outgoing: Outgoing, topic: str, *events: tuple[bytes | None, bytes]) -> 
 def told(kafka: str, topic: str, count: int) -> list[bytes | None]:
     reader = Consumer({"bootstrap.servers": kafka, "group.id": "none"})
     reader.assign([TopicPartition(topic, 0, 0)])
-    messages = reader.consume(count, 20)
+    messages = reader.consume(count, 60)
     reader.close()
     return [message.value() for message in messages]
 
@@ -145,7 +145,7 @@ def test_the_relay_survives_whatever_goes_wrong(outgoing: Outgoing, caplog: pyte
     wait_until(lambda: "siding_outgoing" in caplog.text)
     assert thread.is_alive()
     relay.stop()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 

@@ -118,16 +118,16 @@ def test_nothing_is_lost_and_nothing_doubled_while_a_server_is_gone(environment,
         assert len(told) <= 3, "once for each thing that PostgreSQL says on its way down, not for each try"
         assert "start PostgreSQL" in told[-1]
         postgres.start(folder / "postgres")
-        wait(lambda: stored(postgres)[0] == 2 * HALF, seconds=60)
+        wait(lambda: stored(postgres)[0] == 2 * HALF)
         wait(lambda: lines(log, that_hold="the database: works again"))
 
         park(kafka, 2 * HALF, 3 * HALF)
         kafka.stop()
-        wait(lambda: lines(log, that_hold="cluster main: Kafka cannot be reached"), seconds=60)
+        wait(lambda: lines(log, that_hold="cluster main: Kafka cannot be reached"))
         time.sleep(SECONDS)
         kafka.start(folder / "kafka")
         park(kafka, 3 * HALF, 4 * HALF)
-        wait(lambda: stored(postgres)[0] == 4 * HALF, seconds=60)
+        wait(lambda: stored(postgres)[0] == 4 * HALF)
         assert process.poll() is None
     total = 4 * HALF
     assert stored(postgres) == (total, total, total, total, 0)

@@ -39,13 +39,13 @@ def test_what_another_process_stores_behind_the_look_is_still_the_same_event(pla
     with transaction.atomic():
         plain.store(first)
         behind.start()
-        for _ in range(600):
+        for _ in range(2400):
             if somebody_waits_for_us():
                 break
             time.sleep(0.05)
         else:
             pytest.fail("the second process waited for nothing")
-    behind.join(30)
+    behind.join(120)
     assert [(one.records, one.broken) for one in stored] == [(3, 0)]
     assert sorted(EventState.objects.values_list("event__source_offset", "attempt_count")) == [(3, 1), (7, 2), (9, 1)]
     assert ParkedRecord.objects.count() == 4

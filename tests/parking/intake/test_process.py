@@ -37,14 +37,14 @@ def intake(variables, tmp_path, **changes):
             yield process, log
         finally:
             process.kill()
-            process.wait(10)
+            process.wait(60)
 
 
 def lines(log, *, that_hold=""):
     return [line for line in log.read_text().splitlines() if that_hold in line]
 
 
-def wait(condition, seconds=30.0):
+def wait(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
@@ -54,17 +54,17 @@ def wait(condition, seconds=30.0):
 @pytest.mark.slow
 def test_killed_again_and_again_it_stores_everything_once(flow, variables, tmp_path):
     lot = lot_of(flow)
-    total = 6000
-    for first in range(0, total, 1000):
-        send(flow, *(lot.poison(f"e{n}", n, key=b"%d" % (n % 50)) for n in range(first, first + 1000)))
-    kills = 0
-    while ParkedRecord.objects.count() < total:
+    total = kills = 0
+    while kills < 3 or ParkedRecord.objects.count() < total:
         before = ParkedRecord.objects.count()
+        if before == total:  # it was faster than we are: there is more to be killed at
+            records = [lot.poison(f"e{n}", n, key=b"%d" % (n % 50)) for n in range(total, total + 3000)]
+            send(flow, *records)
+            total += len(records)
         with intake(variables, tmp_path):
             wait(lambda before=before: ParkedRecord.objects.count() > before)
         kills += 1
         assert kills < 20
-    assert kills > 1
     assert EventState.objects.count() == total
     assert sum(EventState.objects.values_list("attempt_count", flat=True)) == total
     assert IntakePosition.objects.get().next_offset == total
@@ -146,6 +146,7 @@ def test_logs_hold_nothing_of_a_payload(flow, variables, tmp_path):
                 flow, lot.poison("bad", 1, key=b"SECRET-KEY", value=b"SECRET-VALUE", headers=(("h", b"SECRET-HEADER"),))
             )
             wait(lambda: EventState.objects.filter(kind="broken").exists())
+            wait(lambda: lines(log, that_hold="[warning"))
             (line,) = lines(log, that_hold="[warning")
             assert "sha256=" in line
             assert "SECRET" not in log.read_text()
@@ -159,7 +160,7 @@ def test_it_ends_at_once_when_it_is_told_to(flow, variables, tmp_path):
     with intake(variables, tmp_path) as (process, log):
         wait(Beat.objects.exists)
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert lines(log, that_hold="intake ends")
         # Others share its partitions at once; the row stays, or an alarm would take intake for silent for ever.
         assert Beat.objects.get().at <= timezone.now() - SILENT
@@ -184,9 +185,9 @@ def test_processes_that_come_and_go_in_the_middle_of_batches(make_topic, variabl
             wait(lambda known=known: ParkedRecord.objects.count() >= min(known + 500, total))
             wait(lambda pid=other.pid: Beat.objects.filter(pid=pid).exists())
             getattr(other, ends.pop())()
-            other.wait(20)
+            other.wait(60)
             Beat.objects.filter(pid=other.pid).delete()  # else its silence has to be waited for
-        wait(lambda: ParkedRecord.objects.count() == total, seconds=60)
+        wait(lambda: ParkedRecord.objects.count() == total)
     assert EventState.objects.count() == total
     assert sum(EventState.objects.values_list("attempt_count", flat=True)) == total
     assert sum(IntakePosition.objects.values_list("next_offset", flat=True)) == total

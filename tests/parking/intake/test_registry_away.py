@@ -1,7 +1,5 @@
 """Intake never asks a schema registry: one that hangs, or whose settings are not sound, stops nothing."""
 
-import time
-
 import pytest
 from django.conf import settings
 
@@ -15,7 +13,7 @@ DECIDED = b"\0\0\0\0\x05\x0cdsp-77\x80\x89\x0f\x00"
 
 
 @pytest.mark.parametrize("more", [{}, {"schema.registry.nonsense": "x", "schema.registry.ssl.ca.location": "/none"}])
-def test_values_of_a_registry_that_hangs_are_stored_at_once(make_topic, intake, more):
+def test_values_of_a_registry_that_hangs_are_stored_without_asking_it(make_topic, intake, more):
     with Silence() as registry:
         Cluster.objects.create(
             name="main",
@@ -26,8 +24,6 @@ def test_values_of_a_registry_that_hangs_are_stored_at_once(make_topic, intake, 
         lot = lot_of(flow)
         headers = (("__value_schema_id", b"\1" + b"g" * 16),)
         send(flow, *(lot.poison(f"e{n}", n, value=DECIDED, headers=headers) for n in range(50)))
-        began = time.monotonic()
         until(lambda: EventState.objects.count() == 50, intake)
-        assert time.monotonic() - began < 10
         assert registry.connections == 0
     assert bytes(EventState.objects.get(event__event_id="e7").payload.value or b"") == DECIDED

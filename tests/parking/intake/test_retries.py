@@ -4,6 +4,7 @@ import struct
 import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 
 import pytest
 from django.utils import timezone
@@ -18,7 +19,11 @@ from parking.intake.store import store
 from parking.models import EventState, IntakePosition, PendingRetry, Quarantine
 from tests.parking.intake.conftest import moved
 
-NOW_MS = (timezone.now() - EPOCH) // timedelta(milliseconds=1)
+
+@cache
+def now_ms() -> int:
+    """Of these tests; not of when they were collected, which may be an hour ago."""
+    return (timezone.now() - EPOCH) // timedelta(milliseconds=1)
 
 
 def retry(plain, *, attempt=2, at=0, topic="orders-retry-1000", due=None, message=b"busy", group=b"orders-group"):
@@ -34,8 +39,8 @@ def retry(plain, *, attempt=2, at=0, topic="orders-retry-1000", due=None, messag
         ("kafka_exception-message", message),
     ]
     if due is not None:
-        headers.append(("retry_topic-backoff-timestamp", (NOW_MS + due * 1000).to_bytes(6, "big")))
-    return moved(plain.record(b"k", b"{}", headers), topic=topic, timestamp_ms=NOW_MS + at * 1000)
+        headers.append(("retry_topic-backoff-timestamp", (now_ms() + due * 1000).to_bytes(6, "big")))
+    return moved(plain.record(b"k", b"{}", headers), topic=topic, timestamp_ms=now_ms() + at * 1000)
 
 
 def take(plain, *arrived):
@@ -88,7 +93,7 @@ def test_an_event_that_waits_again_after_it_was_parked_is_shown(plain):
 def test_it_is_believed_to_have_succeeded_an_hour_after_it_was_due(plain):
     take(plain, retry(plain, at=-10, due=600))
     waiting, now = PendingRetry.objects.get(), timezone.now()
-    assert waiting.due_at == EPOCH + timedelta(milliseconds=NOW_MS, minutes=10)
+    assert waiting.due_at == EPOCH + timedelta(milliseconds=now_ms(), minutes=10)
     assert waiting.until == waiting.due_at + timedelta(hours=1)
     assert PendingRetry.objects.waiting(now).count() == 1
     assert PendingRetry.objects.waiting(now + timedelta(hours=2)).count() == 0

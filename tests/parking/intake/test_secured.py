@@ -157,7 +157,7 @@ def test_an_authority_that_is_not_theirs_is_told(broker, flow, settings, tmp_pat
     settings.CLUSTER_SECRETS = {"main": {"sasl.password": PASSWORD}}
     Cluster.objects.update(settings=broker.client(**{"ssl.ca.location": str(other)}))
     intake = Intake(look_every=0.2)
-    until(lambda: "certificate verify failed" in intake._troubles.note(), intake, seconds=30)
+    until(lambda: "certificate verify failed" in intake._troubles.note(), intake)
     assert PASSWORD not in intake._troubles.note()
     intake.close()
 
@@ -191,12 +191,12 @@ def test_a_broker_that_goes_away_loses_nothing_and_stores_nothing_twice(broker, 
     park(broker, flow, *(lot.poison(f"e{n}", n) for n in range(20)))
     until(lambda: EventState.objects.count() == 20, intake)
     broker.stop()
-    until(lambda: "cluster main: Kafka cannot be reached" in intake._troubles.note(), intake, seconds=60)
+    until(lambda: "cluster main: Kafka cannot be reached" in intake._troubles.note(), intake)
     assert intake.turn() == 0
     broker.start()
     park(broker, flow, *(lot.poison(f"e{n}", n) for n in range(20, 40)))
-    until(lambda: EventState.objects.count() == 40, intake, seconds=60)
+    until(lambda: EventState.objects.count() == 40, intake)
     assert sum(event.attempts.count() for event in EventState.objects.all()) == 40
     assert not Incident.objects.exists()
-    until(lambda: intake._troubles.note() == "", intake, seconds=30)
+    until(lambda: intake._troubles.note() == "", intake)
     intake.close()
