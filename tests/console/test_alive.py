@@ -20,7 +20,7 @@ from parking.models import Beat
 
 def ask(process: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "console.alive", *process.split()]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_a_process_that_gives_signs_of_life(variables: dict[str, str]) -> None:

@@ -41,7 +41,7 @@ def start(variables, server, tmp_path):
     yield start
     for process in started:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.mark.slow

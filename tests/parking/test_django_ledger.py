@@ -128,7 +128,7 @@ def test_the_commit_gate_looks_again_in_that_transaction(service: Service, log: 
         service.ledger.close()
 
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(other).result(20)
+        pool.submit(other).result(120)
     work.applied(service.process_effect(work.event))
     service.outbox.publish(None)
     assert service.applied == []

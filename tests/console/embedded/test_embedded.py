@@ -118,7 +118,7 @@ def test_without_mavens_repository_the_mock_cluster_stands_in_and_one_line_says_
         said.append(next(opened(servers.stderr)))
     servers.send_signal(signal.SIGINT)
     exports = opened(servers.stdout).read()
-    servers.wait(10)
+    servers.wait(60)
     assert sum("mock cluster stands in" in line for line in said) == 1
     assert "export SIDING_KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:" in exports
     assert not list(tmp_path.glob("siding/kafka-*"))

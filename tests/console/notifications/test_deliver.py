@@ -61,7 +61,7 @@ def test_many_at_one_moment_send_once(incident, receiver):
     barrier = Barrier(8)
 
     def one(number):
-        barrier.wait(10)
+        barrier.wait(60)
         try:
             return deliver(delivery.pk, by=f"process {number}")
         finally:

@@ -139,7 +139,7 @@ def start(variables, receiver, own_redis, tmp_path):
         **variables,
         "SIDING_REDIS_URL": own_redis.address,
         "SIDING_OUTBOUND_ALLOW": f"127.0.0.1:{receiver.port}",
-        "SIDING_ALERT_TAKEOVER_SECONDS": "30",
+        "SIDING_ALERT_TAKEOVER_SECONDS": "300",
         "SIDING_WATCH_INTERVAL_SECONDS": "0.2",
     }
     started = []
@@ -153,7 +153,7 @@ def start(variables, receiver, own_redis, tmp_path):
     yield start_one
     for process in started:
         process.kill()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_nobody_has_to_wait_behind_a_drop(store):
         done = []
         thread = threading.Thread(target=lambda: done.append(dropped()))
         thread.start()
-        thread.join(10)
+        thread.join(60)
         assert done == [False]
         reader.execute("ROLLBACK")
     other.close()
