@@ -1,23 +1,11 @@
 """What many events have in common is indexed once (`parking/search/kinds.py`), in segments of half the size.
 
-The index is derived: it is made anew behind this.
+The index is made anew with the next migration.
 """
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
-
-WITHOUT_SEGMENTS = """
-DO $$
-DECLARE segment record;
-BEGIN
-    FOR segment IN SELECT relid FROM pg_partition_tree('parking_eventsearch') WHERE level = 2 LOOP
-        EXECUTE format('DROP TABLE %s', segment.relid::regclass);
-    END LOOP;
-END $$;
-DELETE FROM parking_indexedday;
-UPDATE parking_indexposition SET event_id = 0, attempt_id = 0;
-"""
 
 
 class Migration(migrations.Migration):
@@ -49,5 +37,4 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("day", "flow", "number"), name="common_words_once")],
             },
         ),
-        migrations.RunSQL(WITHOUT_SEGMENTS),
     ]

@@ -13,8 +13,8 @@ from parking.models.flow import Flow
 class EventSearch(models.Model):
     """The words of one parked event, hashed with its flow: a question about one flow cannot touch another's words.
 
-    `open_words` are those of what everybody may see who sees the flow; `words` are those and the payload's, the
-    headers' and the error messages'. Scrubbing makes the second equal to the first.
+    The first `open` of the words are those of what everybody may see who sees the flow; behind them are the payload's,
+    the headers' and the error messages', hashed in another way. Scrubbing leaves the first.
     """
 
     event_state = models.OneToOneField(
@@ -29,8 +29,8 @@ class EventSearch(models.Model):
     flow = models.ForeignKey(Flow, db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, related_name="+")
     event_id = models.TextField(help_text="for prefixes")
     key = models.BinaryField(help_text="for prefixes: the first 256 bytes of the hold key")
-    open_words = ArrayField(models.BigIntegerField())
     words = ArrayField(models.BigIntegerField())
+    open = models.IntegerField(help_text="how many of the words are open, the first ones")
     cut = models.BooleanField(help_text="the payload was too long: only its beginning was read")
 
 

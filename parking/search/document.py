@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parking.search.kinds import Common, Kind
-from parking.search.numbers import ELEMENT, Numbers, each_once
+from parking.search.numbers import ELEMENT, Numbers, each_once, of_flow, of_payloads
 from parking.search.tokens import folded, runs
 
 MOST_CHARACTERS = 64 * 1024
@@ -49,38 +49,40 @@ class Source:
 
 @dataclass(slots=True)
 class Words:
-    """Words as elements of an array (`numbers`), in the order of the texts. `all` holds the open ones too."""
+    """Words as elements of an array (`numbers`), in any order, except that the first `open` are the open ones."""
 
-    open: bytes
     all: bytes
+    open: int
     cut: bool
     common: Common | None = None
     """What stands in `all` for words that many events have."""
 
 
-def read(source: Source, numbers: Numbers, kind: Kind | None = None) -> Words:
-    """The words of one event. What its `kind` has in common is one number, except where its text is cut."""
-    found = _open(source, numbers)
+def read(source: Source, flow: int, kind: Kind | None = None) -> Words:
+    """The words of one event. What its `kind` has in common is one number, except where its text is cut; what is among
+    the open ones is not once more among the others.
+    """
+    openly, numbers = set(_open_runs(source)), of_payloads(flow)
+    found = b"".join([*_entire(source, flow), *map(of_flow(flow).__getitem__, openly)])
     text, pairs, cut = _texts(source)
-    own = dict.fromkeys(runs(text))
-    common = kind.of(own.keys()) if kind and len(text) <= LONGEST_SHARED else None
+    in_order = runs(text)
+    own = set(in_order)
+    common = kind.of(own) if kind and len(text) <= LONGEST_SHARED else None
+    own -= openly
     if common:
-        rest = [run for run in own if run not in common.runs]
-        more = common.element + b"".join(map(numbers.__getitem__, rest))
-    else:
-        more = b"".join(map(numbers.__getitem__, own))
-    if pairs:
-        more += b"".join(numbers.element(_bytes(one)) for one in dict.fromkeys(pairs))
+        own -= common.runs
+    more = _elements(numbers, own, pairs)
     if len(more) > MOST_WORDS * ELEMENT:
-        each = each_once(more)
+        each = each_once(_elements(numbers, [run for run in in_order if run in own], pairs))
         more, cut = b"".join(each[:MOST_WORDS]), cut or len(each) > MOST_WORDS
-    return Words(found, found + more, cut, common)
+    if common:
+        more += common.element
+    return Words(found + more, len(found) // ELEMENT, cut, common)
 
 
-def least(source: Source, numbers: Numbers) -> Words:
+def least(source: Source, flow: int) -> Words:
     """For an event whose words cannot be made: its id, and that the rest is missing."""
-    found = numbers.element(_bytes(folded(source.event_id)))
-    return Words(found, found, cut=True)
+    return Words(of_flow(flow).element(_bytes(folded(source.event_id))), 1, cut=True)
 
 
 def pair(path: str, value: str) -> str:
@@ -104,16 +106,25 @@ def key_text(key: bytes) -> bytes:
         return cut.hex().encode() if key == cut else cut
 
 
-def _open(source: Source, numbers: Numbers) -> bytes:
-    event_id, places = source.event_id, source.places
-    texts = [*source.error_types, source.event_type]
-    if not any(event_id.startswith(f"{place}@") for place in places):
-        texts.append(event_id)
-    found = [_bytes(text[:LONGEST_ID]) for text in texts]
-    if source.key is not None:
-        found.append(key_text(source.key))
-    whole = [numbers.element(_bytes(folded(one))) for one in (event_id, *places)]  # their numbers are no words
-    return b"".join([*whole, *map(numbers.__getitem__, dict.fromkeys(runs(b"\n".join(found))))])
+def _entire(source: Source, flow: int) -> list[bytes]:
+    """The event id and the coordinates are found whole; what numbers coordinates have in them are no words."""
+    element = of_flow(flow).element
+    return [element(_bytes(folded(one))) for one in (source.event_id, *source.places)]
+
+
+def _open_runs(source: Source) -> list[bytes]:
+    """Of everything else that is open. An event id that was made of the coordinates is no text, either."""
+    event_id = source.event_id
+    texts = [text[:LONGEST_ID] for text in (*source.error_types, source.event_type)]
+    if "@" not in event_id or not any(event_id.startswith(f"{place}@") for place in source.places):
+        texts.append(event_id[:LONGEST_ID])
+    found = _bytes("\n".join(texts))
+    return runs(found if source.key is None else b"%b\n%b" % (found, key_text(source.key)))
+
+
+def _elements(numbers: Numbers, runs: Iterable[bytes], pairs: Iterable[str]) -> bytes:
+    own = b"".join(map(numbers.__getitem__, runs))
+    return own + b"".join([numbers.element(_bytes(one)) for one in dict.fromkeys(pairs)]) if pairs else own
 
 
 def _texts(source: Source) -> tuple[bytes, list[str], bool]:

@@ -15,7 +15,6 @@ from parking.search import common, document, rows, segments, stored
 from parking.search.document import Source
 from parking.search.grammar import LONGEST_PREFIX
 from parking.search.kinds import Common, Kinds
-from parking.search.numbers import of_flow
 from parking.search.segments import Stretch
 from parking.search.stored import Events, Stored
 
@@ -26,7 +25,7 @@ KINDS = Kinds()
 Used = tuple[date, int, Common]
 
 SQL_SCRUB = """
-UPDATE parking_eventsearch s SET words = s.open_words, cut = FALSE
+UPDATE parking_eventsearch s SET words = s.words[1:s.open], cut = FALSE
 FROM (
     SELECT old.id, old.stored_at, old.cut
     FROM unnest(%s::bigint[], %s::timestamptz[]) AS given (id, stored_at)
@@ -41,7 +40,7 @@ RETURNING flow_id, stored_at
 """
 SQL_FORGET = "DELETE FROM parking_eventsearch WHERE id = ANY(%s) RETURNING flow_id, stored_at, cut"
 SQL_COPY = """
-COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, open_words, words, cut) FROM STDIN (FORMAT BINARY)
+COPY parking_eventsearch (id, stored_at, flow_id, event_id, key, words, open, cut) FROM STDIN (FORMAT BINARY)
 """
 SQL_COUNT = """
 INSERT INTO parking_indexedday AS d (flow_id, day, events, cut, scrubbed)
@@ -96,7 +95,7 @@ def _entry(event: Stored, source: Source, nobodys: Collection[str], counts: Coun
     is not shown would tell of each word whether it is in there (`shared_topics`).
     """
     if event.quarantine is None and event.parking_topic in nobodys:
-        words = document.least(source, of_flow(event.flow))
+        words = document.least(source, event.flow)
     else:
         words = _words(event, source)
     day = _day(event.stored_at)
@@ -108,12 +107,11 @@ def _entry(event: Stored, source: Source, nobodys: Collection[str], counts: Coun
 
 def _words(event: Stored, source: Source) -> document.Words:
     """Words are derived: where they cannot be made, the event is indexed all the same, and the next ones with it."""
-    numbers = of_flow(event.flow)
     try:
-        return document.read(source, numbers, KINDS.of(event.flow, event.event_type, numbers))
+        return document.read(source, event.flow, KINDS.of(event.flow, event.event_type))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one event's
         log.warning("the words of an event could not be read", id=event.id, reason=type(error).__name__)
-        return document.least(source, numbers)
+        return document.least(source, event.flow)
 
 
 def scrub(ids: Sequence[int], stored_at: Sequence[datetime]) -> None:
@@ -146,8 +144,8 @@ def _row(event: Stored, source: Source, words: document.Words) -> bytes:
         rows.bigint(event.flow),
         event.event_id.encode(),
         (source.key or b"")[:LONGEST_PREFIX],
-        rows.bigints(words.open),
         rows.bigints(words.all),
+        rows.integer(words.open),
         rows.boolean(words.cut),
     )
 

@@ -7,10 +7,11 @@ asks for one of these words asks for the number, too (`common`). Nothing depends
 that lacks one of the words keeps all its own.
 """
 
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from parking.search.numbers import Numbers, each_once, number
+from parking.search.numbers import Numbers, each_once, number, of_payloads
 
 LEARNED_FROM = 32
 FEWEST = 8
@@ -43,7 +44,7 @@ class Kind:
         self._shared: set[bytes] = set()
         self._seen, self._enough = 0, LEARNED_FROM
 
-    def of(self, runs: KeysView[bytes]) -> Common | None:
+    def of(self, runs: AbstractSet[bytes]) -> Common | None:
         """What stands for some of the runs of one event; None where nothing that is known does."""
         for common in self._known:
             if runs >= common.runs:
@@ -51,7 +52,7 @@ class Kind:
         self._learn(runs)
         return None
 
-    def _learn(self, runs: KeysView[bytes]) -> None:
+    def _learn(self, runs: AbstractSet[bytes]) -> None:
         """From those that nothing stands for yet; each time from twice as many, so that it ends where they differ."""
         self._shared = self._shared & runs if self._seen else set(runs)
         self._seen += 1
@@ -74,8 +75,8 @@ class Kinds:
     def __init__(self) -> None:
         self._kinds: dict[tuple[int, str], Kind] = {}
 
-    def of(self, flow: int, event_type: str, numbers: Numbers) -> Kind | None:
+    def of(self, flow: int, event_type: str) -> Kind | None:
         kind = self._kinds.get((flow, event_type))
         if kind is None and len(self._kinds) < MOST_KINDS:
-            kind = self._kinds[flow, event_type] = Kind(numbers)
+            kind = self._kinds[flow, event_type] = Kind(of_payloads(flow))
         return kind

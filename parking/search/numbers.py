@@ -1,5 +1,8 @@
 """Words as the numbers by which they are stored: 64 bits, and another number in each flow. Pure.
 
+A word of a payload is another number than the same word where everybody sees it who sees the flow: who may not see
+payloads does not ask for it.
+
 Numbers are made and kept as elements of an array in PostgreSQL's binary form (`array_send`: the length, 8, then the
 number, big-endian), so that the words of an event are joined, and nothing has to be packed.
 """
@@ -14,7 +17,7 @@ ELEMENT = 12
 """Bytes of one number and its length."""
 _LENGTH = (8).to_bytes(4, "big")
 _REMEMBERED = 50_000
-_SHORT = 40
+_SHORT, _SHORTEST = 40, 4
 
 
 class Numbers(dict[bytes, bytes]):
@@ -27,13 +30,16 @@ class Numbers(dict[bytes, bytes]):
     _room = _REMEMBERED
     _all: ClassVar[list["Numbers"]] = []
 
-    def __init__(self, flow: int) -> None:
-        self._salted = hashlib.blake2b(digest_size=8, salt=flow.to_bytes(8, "big"))
+    def __init__(self, flow: int, *, payload: bool = False) -> None:
+        person = b"payload" if payload else b""
+        self._salted = hashlib.blake2b(digest_size=8, salt=flow.to_bytes(8, "big"), person=person)
         self._before: dict[bytes, bytes] = {}
         self._all.append(self)
 
     def element(self, word: bytes) -> bytes:
-        """The element of a word (UTF-8): BLAKE2b-64 salted with the flow's id. It is stored: it must not change."""
+        """The element of a word (UTF-8): BLAKE2b-64, salted with the flow's id, and personalised where it is one of a
+        payload. It is stored: it must not change.
+        """
         hashed = self._salted.copy()
         hashed.update(word)
         return _LENGTH + hashed.digest()
@@ -45,13 +51,25 @@ class Numbers(dict[bytes, bytes]):
     def __missing__(self, run: bytes) -> bytes:
         made = self._before.get(run)
         if made is None:
-            made = b"".join(map(self.element, of_run(run)))
+            made = self._made(run)
         if len(run) <= _SHORT:
             self[run] = made
             Numbers._room -= 1
             if Numbers._room <= 0:
                 _rotate()
         return made
+
+    def _made(self, run: bytes) -> bytes:
+        """The shortest words are those of many runs: `evt`, `00`, `2026`."""
+        copy, made = self._salted.copy, []
+        for word in of_run(run):
+            if len(word) <= _SHORTEST and word != run and word.isalnum():
+                made.append(self[word])
+            else:
+                hashed = copy()
+                hashed.update(word)
+                made.append(_LENGTH + hashed.digest())
+        return b"".join(made)
 
 
 def _rotate() -> None:
@@ -63,8 +81,14 @@ def _rotate() -> None:
 
 @cache
 def of_flow(flow: int) -> Numbers:
-    """The numbers of a flow."""
+    """The numbers of a flow's open words."""
     return Numbers(flow)
+
+
+@cache
+def of_payloads(flow: int) -> Numbers:
+    """The numbers of the words that are for those who may see payloads."""
+    return Numbers(flow, payload=True)
 
 
 def number(element: bytes) -> int:

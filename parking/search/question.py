@@ -1,6 +1,6 @@
 """A query as a condition on `EventSearch`, for the flows of one viewer.
 
-Every word is hashed with the flow that it is looked for in, and with payload words only where the viewer may see
+Every word is hashed with the flow that it is looked for in, and as a payload word only where the viewer may see
 payloads: what is not the viewer's is not filtered out of the answer, it is never asked for.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from parking.search.document import allowed, pair
 from parking.search.grammar import LONGEST_PREFIX, Query, Term
-from parking.search.numbers import of_flow
+from parking.search.numbers import of_flow, of_payloads
 from parking.search.tokens import folded
 
 Shared = Mapping[int, Sequence[int]]
@@ -34,10 +34,9 @@ class Scope:
     readable: bool
     paths: object = ()
 
-    @property
-    def column(self) -> str:
-        """Where the words are that the viewer may ask for."""
-        return "words" if self.readable else "open_words"
+    def numbers(self, word: str) -> list[int]:
+        """What the word may be stored as, of all that the viewer may ask for."""
+        return [stored(self.flow).number(word) for stored in ((of_flow, of_payloads) if self.readable else (of_flow,))]
 
 
 def condition(query: Query, scopes: Iterable[Scope], shared: Shared = NOTHING_SHARED) -> Condition:
@@ -51,25 +50,21 @@ def indexed(query: Query, scopes: Sequence[Scope], shared: Shared = NOTHING_SHAR
     """The same for the index of words: the planner takes its time for each condition, so flows have theirs together.
     Words of different flows are different numbers, so no event has some of one flow and some of another.
     """
-    alike: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[Scope]] = defaultdict(list)
     for scope in scopes:
-        alike[scope.column, tuple(_all_words(query, scope))].append(scope.flow)
-    wanted = [_of_flows(query, flows, column, words, shared) for (column, words), flows in alike.items()]
+        alike[tuple(_all_words(query, scope))].append(scope)
+    wanted = [_of_flows(query, some, words, shared) for words, some in alike.items()]
     return _any([one for one in wanted if one.sql] + _alone(query, [scope.flow for scope in scopes]))
 
 
-def _of_flows(query: Query, flows: list[int], column: str, words: Iterable[str], shared: Shared) -> Condition:
-    parts = _beginnings(query, flows)
-    for word in words:
-        each = [of_flow(flow).number(word) for flow in flows]
-        standing = [number for one in each for number in shared.get(one, ())]
-        parts.append(Condition(f"{column} && %s::bigint[]", [each + standing]))
-    return _all(parts)
+def _of_flows(query: Query, scopes: list[Scope], words: Iterable[str], shared: Shared) -> Condition:
+    each = [[number for scope in scopes for number in scope.numbers(word)] for word in words]
+    return _all(_beginnings(query, [scope.flow for scope in scopes]) + _has(each, shared))
 
 
 def numbers(query: Query, scope: Scope) -> list[int]:
-    """The words of the query as they are stored in this flow."""
-    return list(map(of_flow(scope.flow).number, _all_words(query, scope)))
+    """All that the words of the query may be stored as in this flow, of what the viewer may ask for."""
+    return [number for word in _all_words(query, scope) for number in scope.numbers(word)]
 
 
 def _of_flow(query: Query, scope: Scope, shared: Shared) -> Condition:
@@ -77,7 +72,7 @@ def _of_flow(query: Query, scope: Scope, shared: Shared) -> Condition:
     where rows are read one by one that those of the others are compared, too.
     """
     parts = _beginnings(query, [scope.flow])
-    parts += _has(numbers(query, scope), scope.column, shared)
+    parts += _has(list(map(scope.numbers, _all_words(query, scope))), shared)
     wanted = [_all([Condition("flow_id + 0 = %s", [scope.flow]), *parts])] if parts else []
     return _any(wanted + _alone(query, [scope.flow]))
 
@@ -93,11 +88,12 @@ def _alone(query: Query, flows: list[int]) -> list[Condition]:
     return [_begins(query.alone, flows)]
 
 
-def _has(words: Sequence[int], column: str, shared: Shared) -> list[Condition]:
-    """All of the words, each by itself or by what stands for it (which is never in the open ones)."""
-    own = [word for word in words if word not in shared]
-    parts = [Condition(f"{column} && %s::bigint[]", [[word, *shared[word]]]) for word in words if word in shared]
-    return [*parts, Condition(f"{column} @> %s::bigint[]", [own])] if own else parts
+def _has(words: Iterable[list[int]], shared: Shared) -> list[Condition]:
+    """All of the words, each as one of the numbers that it may be stored as, or as what stands for one of them."""
+    any_of = [[*each, *[standing for number in each for standing in shared.get(number, ())]] for each in words]
+    parts = [Condition("words && %s::bigint[]", [each]) for each in any_of if len(each) > 1]
+    single = [number for each in any_of if len(each) == 1 for number in each]
+    return [*parts, Condition("words @> %s::bigint[]", [single])] if single else parts
 
 
 def _all_words(query: Query, scope: Scope) -> list[str]:

@@ -18,6 +18,7 @@ _ARRAY = struct.Struct("!5i")
 _NO_ELEMENTS = struct.pack("!3i", 0, 0, _BIGINT)
 
 bigint = struct.Struct("!q").pack
+integer = struct.Struct("!i").pack
 boolean = struct.Struct("!?").pack
 
 

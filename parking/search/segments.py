@@ -2,7 +2,7 @@
 
 PostgreSQL takes a word of an event into its index of words (GIN) in about a microsecond, and each event has a hundred;
 building that index over rows that are there costs a third. So new entries go to a segment without one, where a search
-reads row by row, and when the ids have left a segment behind, its index is built. All days together have at most one
+reads row by row, and when the ids have left a segment behind, its indexes are built. All days together have at most one
 segment's worth of entries without an index.
 """
 
@@ -28,13 +28,15 @@ ORDER BY 1
 SQL_SORT = """
 SET LOCAL max_parallel_maintenance_workers = 0;
 SET LOCAL maintenance_work_mem = '4MB';
-CREATE INDEX {segment}_words ON {segment} USING gin (open_words, words) WITH (fastupdate = off);
+CREATE INDEX {segment}_words ON {segment} USING gin (words) WITH (fastupdate = off);
+CREATE INDEX {segment}_ids ON {segment} (flow_id, event_id text_pattern_ops);
+CREATE INDEX {segment}_keys ON {segment} (flow_id, key);
 ANALYZE {segment} (id, stored_at, flow_id, event_id, key)
 """
 # What words there are is nothing that the planner could use (`find`), and dear to find out.
 SQL_MAKE = """
 CREATE TABLE {segment} (LIKE {day} INCLUDING ALL);
-ALTER TABLE {segment} ALTER open_words SET STATISTICS 0, ALTER words SET STATISTICS 0;
+ALTER TABLE {segment} ALTER words SET STATISTICS 0;
 ALTER TABLE {day} ATTACH PARTITION {segment} FOR VALUES FROM ({first}) TO ({end})
 """
 

@@ -125,7 +125,8 @@ def _read(rows: list[Stored], telling: Collection[int], paths: Mapping[int, Coll
 
 
 def _source(row: Stored, key: bytes | None, tries: Sequence[Try], paths: Collection[str]) -> Source:
-    error_types, messages = _once(row.error_type, tries, 1), () if row.scrubbed else _once(row.error_message, tries, 2)
+    error_types = _once(row.error_type, [tried[1] for tried in tries])
+    messages = () if row.scrubbed else _once(row.error_message, [tried[2] for tried in tries])
     source = Source(row.event_id, key, _places(row), row.event_type, error_types, messages)
     if not row.scrubbed:
         if tries:
@@ -145,7 +146,7 @@ def _places(row: Stored) -> list[str]:
     return [parking]
 
 
-def _once(text: str, tries: Sequence[Try], column: int) -> Collection[str]:
-    if not tries:
+def _once(text: str, of_tries: Sequence[str]) -> Collection[str]:
+    if not of_tries:
         return (text,) if text else ()
-    return dict.fromkeys(filter(None, (text, *[tried[column] for tried in tries])))
+    return dict.fromkeys(filter(None, (text, *of_tries)))

@@ -174,8 +174,8 @@ class Walk:
         return [Place(*row) for row in self._ask(sql, [*when, *sorted_in.parameters, *when, *wanted.parameters])]
 
     def _shared(self, piece: Sequence[Day], scopes: Sequence[Scope]) -> Shared:
-        """Words of payloads may have numbers that stand for them on these days."""
-        words = [word for scope in scopes if scope.readable for word in numbers(self._query, scope)]
+        """Words may have numbers that stand for them on these days."""
+        words = [number for scope in scopes for number in numbers(self._query, scope)]
         if not words:
             return NOTHING_SHARED
         return common.holding(self._ask(common.SQL_HOLDING, [[day.day for day in piece], words]), words)

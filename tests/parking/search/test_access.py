@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from parking.search.find import keys
 from parking.search.grammar import parse
-from parking.search.numbers import of_flow
+from parking.search.numbers import of_flow, of_payloads
 
 pytestmark = pytest.mark.usefixtures("segment")
 
@@ -74,9 +74,9 @@ def test_the_words_of_others_are_not_even_asked_for(two):
         two.ask(SECRET, visible=["dev", "devops"], readable=["dev"])
     asked = " ".join(query["sql"] for query in queries if "parking_eventsearch" in query["sql"])
     dev, devops = two.flow("dev").pk, two.flow("devops").pk
-    assert f"words @> '{{{number(dev)}}}'" in asked
-    assert f"open_words @> '{{{number(devops)}}}'" in asked
-    assert f" words @> '{{{number(devops)}}}'" not in asked
+    assert f"words && '{{{number(dev)},{payload_number(dev)}}}'" in asked
+    assert f"words @> '{{{number(devops)}}}'" in asked
+    assert str(payload_number(devops)) not in asked
 
 
 def test_what_is_behind_counts_only_ones_own(two):
@@ -88,3 +88,8 @@ def test_what_is_behind_counts_only_ones_own(two):
 def number(flow: int) -> int:
     """What SECRET is in the index of the flow."""
     return of_flow(flow).number(SECRET)
+
+
+def payload_number(flow: int) -> int:
+    """The same as a word of payloads."""
+    return of_payloads(flow).number(SECRET)

@@ -6,6 +6,7 @@ from django.db import connection
 
 from parking.models import Beat, EventSearch, EventState, IndexedDay, IndexPosition
 from parking.search import document, follow, position, segments
+from parking.search.numbers import of_payloads
 from tests.parking.intake.conftest import attempt
 
 
@@ -31,6 +32,17 @@ def test_the_words_of_a_later_attempt_are_found(shelf):
     assert shelf.index() == 1
     assert shelf.found("LaterError another") == ["e-2"]
     assert shelf.ask("x").events == 2
+
+
+def test_what_is_open_is_not_once_more_among_the_words_of_the_payload(shelf):
+    value = b'{"id": "e-1", "account": "acc-7"}'
+    shelf.park("e-1", key=b"acc-7", value=value, headers=(), error_type="CardError", message="CardError")
+    shelf.index()
+    entry = EventSearch.objects.get()
+    more = {of_payloads(shelf.flow().pk).number(word) for word in ("id", "account")}
+    assert set(entry.words[entry.open :]) == more
+    for text in ("e-1 CardError", "id acc-7", "acc account"):
+        assert shelf.found(text) == ["e-1"], text
 
 
 def test_attempts_that_come_with_their_event_cost_nothing_more(shelf):
@@ -169,7 +181,7 @@ def test_a_database_that_goes_away_is_told_once_and_taken_up_again(shelf, caplog
         cursor.execute("SELECT pg_backend_pid()")
         (mine,) = cursor.fetchone()
     with other.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s)", [mine])
+        cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [mine])  # and waits until it is gone
     other.close()
     one.turn()
     assert one.indexed == 0

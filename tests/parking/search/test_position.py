@@ -159,7 +159,7 @@ def test_whatever_the_order_of_commits_nothing_is_missed(flow):
     follower.start()
     written = run_in_threads([lambda seed=seed: write(seed) for seed in range(4)])
     stop.set()
-    follower.join(30)
+    follower.join(120)
     catch_up()
     assert len(indexed()) == sum(written) == EventState.objects.count()
 
@@ -190,6 +190,6 @@ def run_in_threads(calls):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(120)
     assert len(results) == len(calls)
     return results

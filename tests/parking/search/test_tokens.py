@@ -63,6 +63,7 @@ def test_pairs_are_asked_for_where_there_are_no_blanks():
 def test_the_same_word_is_another_number_in_another_flow():
     assert Numbers(1).number("word") != Numbers(2).number("word")
     assert Numbers(1).number("word") == -3061876564922139494  # stored: it must never change
+    assert Numbers(1, payload=True).number("word") == -8995690985497637850
 
 
 @given(st.text() | st.text("aB1._-:/@#%+ ,=", min_size=1))
