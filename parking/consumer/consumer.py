@@ -72,7 +72,7 @@ class KeyedConsumer:
         self._publisher = KafkaPublisher(self._kafka, flow.parking_topic)
         self._outbox = Outbox(flow.name, ledger, self._publisher)
         gate = Gate(flow, ledger, commit=Together(flow.name, ledger).commit)
-        self._suspects = Suspects(flow.name, ledger, retries.attempts)
+        self._suspects = Suspects(flow.name, ledger, retries.attempts, limits.suspects)
         self._process = Process(
             gate, self._outbox, handler, retries, dependencies=dependencies, suspects=self._suspects, watchers=watchers
         )

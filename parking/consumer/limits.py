@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass, fields
 
+KEPT = 10
+"""So many times `buffer` records, finished ones too, are kept from a partition's first unfinished one on."""
+MOST = 500
+"""Records that are taken over from the Kafka client at once."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -24,6 +29,21 @@ class Limits:
         for limit in fields(self):
             if not getattr(self, limit.name) > 0:
                 raise ValueError(f"{limit.name}: expected more than 0, arrived {getattr(self, limit.name)}")
+
+    @property
+    def kept(self) -> int:
+        """From a partition's first unfinished record on, reading pauses once so many were read."""
+        return self.buffer * KEPT
+
+    @property
+    def suspects(self) -> int:
+        """How many records of a partition may come to a handler, after whoever had it ended, up to the last one that
+        had come to one before.
+
+        Those before it were unfinished: `buffer`, and what came with the last of them. Those after it, whose keys may
+        be quicker now, are kept behind it. All others have a fate, and come to no handler.
+        """
+        return self.buffer + MOST + self.kept + MOST
 
 
 SERIAL = Limits(per_partition=1, overall=1)

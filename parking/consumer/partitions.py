@@ -12,9 +12,6 @@ from parking.consumer.suspects import Suspects
 from parking.event_id import event_id
 from parking.record import Record
 
-KEPT = 10
-"""So many times `Limits.buffer` records, finished ones too, are kept from a partition's first unfinished one on."""
-
 
 class Partitions:
     """Owns a subscription's partitions. `arrived` is called when some came."""
@@ -34,7 +31,6 @@ class Partitions:
         self._limits = limits
         self._process = process
         self._suspects = suspects
-        self._early: dict[Place, int] = {}
         self._arrived = arrived
         self._full: set[Place] = set()
 
@@ -57,7 +53,6 @@ class Partitions:
 
     def assigned(self, places: list[Place]) -> None:
         self._dispatch.assign(places)
-        self._early |= dict.fromkeys(places, self._limits.buffer)
         self._arrived()
 
     def revoked(self, places: list[Place]) -> dict[Place, int]:
@@ -74,14 +69,7 @@ class Partitions:
     def _line_up(self, record: Record) -> Read:
         size = len(record.key or b"") + len(record.value or b"")
         place = (record.topic, record.partition)
-        course = self._process.course(record, early=self._is_early(place))
-        return Read(place, record.offset, self._line(record), course, size)
-
-    def _is_early(self, place: Place) -> bool:
-        """Whether the record may have been read, and at work, before the partition became ours."""
-        left = self._early.get(place, 0)
-        self._early[place] = left - 1
-        return left > 0
+        return Read(place, record.offset, self._line(record), self._process.course(record), size)
 
     def _line(self, record: Record) -> bytes:
         """The hold key, as far as the record itself tells; the gate decides."""
@@ -93,5 +81,5 @@ class Partitions:
         share = 0.5 if place in self._full else 1.0
         records, size, kept = self._dispatch.backlog(place)
         limits = self._limits
-        many = records >= limits.buffer * share or kept >= limits.buffer * KEPT * share
+        many = records >= limits.buffer * share or kept >= limits.kept * share
         return many or size >= limits.buffer_bytes * share

@@ -52,32 +52,30 @@ class Process:
             limited=self._watchers.limited,
         )
 
-    def course(self, record: Record, *, early: bool = False) -> Course:
-        """The way of one record: when it ends, the ledger has decided and what is due of it is published.
-
-        An `early` one may have been at work when whoever had the partition before us ended.
-        """
+    def course(self, record: Record) -> Course:
+        """The way of one record: when it ends, the ledger has decided and what is due of it is published."""
         event: Event | None = None
+        suspect: bool | None = None
         step: Step = yield from self._insist.ask(Call(partial(self._gate.begin, record)))
         while not isinstance(step, Done):
             event = step.event if isinstance(step, Work) else event
             if isinstance(step, Later):
                 yield Wait(step.seconds)
                 step = yield from self._insist.ask(Call(step.again))
-            elif early and (yield from self._follows_an_unclean_end(record)):
-                step = yield from self._decide_carefully(step)
-            else:
-                step = yield from self._trying.decide(step)
+                continue
+            suspect = (yield from self._is_suspect(record)) if suspect is None else suspect
+            step = yield from self._decide_carefully(step) if suspect else self._trying.decide(step)
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
         if self._watchers:
             yield Call(partial(self._watchers.decided, record, event, step))
 
-    def _follows_an_unclean_end(self, record: Record) -> Generator[Ask, Any, bool]:
-        if self._suspects is None:
-            return False
+    def _is_suspect(self, record: Record) -> Generator[Ask, Any, bool]:
+        """Whether a record that comes to a handler may have been at work when a process ended."""
         place = (record.topic, record.partition)
-        return bool((yield from self._insist.ask(Call(partial(self._suspects.are_in, place)))))
+        if self._suspects is None or self._suspects.none_in(place):
+            return False
+        return bool((yield from self._insist.ask(Call(partial(self._suspects.take, place)))))
 
     def _decide_carefully(self, work: Work) -> Generator[Ask, Any, Step]:
         """Like `decide`, but each try is recorded first: one that ends the process is an attempt, too."""

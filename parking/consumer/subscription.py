@@ -9,6 +9,7 @@ import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from parking.consumer.flow import Flow
+from parking.consumer.limits import MOST
 from parking.consumer.messages import record
 from parking.consumer.schedule import Place
 from parking.record import Record
@@ -28,8 +29,6 @@ _USUALLY = {
     "queued.max.messages.kbytes": 16_384,  # what the library reads ahead, for all partitions together
     "queued.min.messages": 2_000,  # of each partition: a small record takes several times its size
 }
-MOST = 500
-"""Records that are taken over at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,30 +33,41 @@ END = f"DELETE FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
 
 
 class Suspects:
-    """What this process knows of unclean ends. Safe for threads. Everything raises Unavailable."""
+    """What this process knows of unclean ends. Safe for threads. Everything raises Unavailable.
 
-    def __init__(self, flow: str, ledger: Ledger, attempts: int) -> None:
+    `window`: so many of the first records of a partition that come to a handler may have been at work then.
+    """
+
+    def __init__(self, flow: str, ledger: Ledger, attempts: int, window: int) -> None:
         self._flow = flow
         self._ledger = ledger
         self._attempts = attempts
+        self._window = window
         self._me = str(uuid.uuid4())
-        self._unclean: dict[Place, bool] = {}
+        self._left: dict[Place, int] = {}
         self._lock = threading.Lock()
         self._alone: Event | None = None
 
-    def are_in(self, place: Place) -> bool:
-        """Whether whoever had the partition before us ended in the middle of its work. Makes it ours."""
+    def none_in(self, place: Place) -> bool:
+        """Whether nothing that comes of the partition is suspect, as far as this is known. Never waits."""
+        return self._left.get(place) == 0
+
+    def take(self, place: Place) -> bool:
+        """Whether the record of the partition that comes to a handler now may have been at work when whoever had it
+        before us ended in the middle of its work. Makes the partition ours."""
         with self._lock:
-            if place not in self._unclean:
-                self._unclean[place] = self._own(place)
-            return self._unclean[place]
+            if place not in self._left:
+                self._left[place] = self._window if self._own(place) else 0
+            suspect = self._left[place] > 0
+            self._left[place] -= suspect
+            return suspect
 
     def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
         """The partitions are not ours any more; `clean`: nothing of them is still at work."""
         places = list(places)
         with self._lock:
             for place in places:
-                self._unclean.pop(place, None)
+                self._left.pop(place, None)
         try:
             for place in places if clean else ():
                 with self._ledger.transaction(self._flow) as transaction:

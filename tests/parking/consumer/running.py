@@ -1,6 +1,7 @@
 """A service around the kit as a process: `python -m tests.parking.consumer.running`, told by its environment.
 
-A handler that knows a few words: `bad…` never succeeds until the file `healed` is there, `slow…` takes a while.
+A handler that knows a few words: `bad…` never succeeds until the file `healed` is there, `slow…` takes a while,
+`again…` fails each time, `deadly…` kills the process, `waits…` is told to wait.
 """
 
 import json
@@ -13,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from parking.consumer import Event, Flow, KeyedConsumer, Limits, Poison, Retries, SqliteLedger
+from parking.consumer import Event, Flow, KeyedConsumer, Limits, Poison, RateLimited, Retries, SqliteLedger
 from parking.consumer.publisher import KafkaPublisher
 from parking.wire import Wire
 from tests.parking.consumer.service import EFFECTS
@@ -30,6 +31,8 @@ def handler(event: Event) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
     if value.startswith("again"):
         raise ValueError("another try")
+    if value.startswith("waits"):
+        raise RateLimited(3600, dependency="of nobody else")
     if value.startswith("slow"):
         time.sleep(float(os.environ.get("KIT_SLOW", "1")))
     statement = "INSERT INTO effect (event_id, value, token) VALUES (?, ?, ?)"

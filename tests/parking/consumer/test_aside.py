@@ -1,4 +1,4 @@
-"""What a service hangs onto the kit may fail as it likes: the log says so, and neither event nor consumer hears of it."""
+"""What a service hangs onto the kit may fail: the log says so, and neither event nor consumer hears of it."""
 
 import asyncio
 import logging

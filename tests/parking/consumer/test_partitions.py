@@ -4,7 +4,7 @@ import pytest
 
 from parking.consumer.dispatch import Dispatch
 from parking.consumer.limits import Limits
-from parking.consumer.partitions import KEPT, Partitions
+from parking.consumer.partitions import Partitions
 from parking.consumer.schedule import Schedule, Ticket
 from parking.consumer.suspects import Suspects
 from tests.parking.consumer.service import FLOW, Service, source
@@ -20,7 +20,7 @@ def dispatch() -> Dispatch:
 
 @pytest.fixture
 def partitions(service: Service, dispatch: Dispatch) -> Partitions:
-    suspects = Suspects(FLOW.name, service.ledger, 3)
+    suspects = Suspects(FLOW.name, service.ledger, 3, LIMITS.suspects)
     made = Partitions(FLOW, dispatch, LIMITS, service.process, arrived=lambda: None, suspects=suspects)
     made.assigned([PLACE])
     return made
@@ -43,7 +43,7 @@ def test_a_waiting_head_does_not_let_what_is_finished_behind_it_grow_for_ever(
 ) -> None:
     partitions.put([source("head", 0)])
     head = taken(dispatch)
-    most = KEPT * LIMITS.buffer
+    most = LIMITS.kept
     for offset in range(1, most):
         assert partitions.full([PLACE]) == set()
         read_and_finish(partitions, dispatch, offset)

@@ -24,6 +24,7 @@ from tests.parking.consumer.service import Crash, Log, Service, command, source
 from tests.waiting import wait_until
 
 PLACE = ("s", 0)
+WINDOW = 100
 FULL = "BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END"
 
 
@@ -37,10 +38,11 @@ class Starts:
     def __init__(self, make: Callable[..., Service], attempts: int = 3) -> None:
         self.make, self.attempts = make, attempts
         self.deadly: set[bytes] = set()
+        self.window = WINDOW
 
     def start(self) -> Service:
         service = self.make(attempts=self.attempts)
-        service.process._suspects = Suspects("disputes", service.ledger, self.attempts)
+        service.process._suspects = Suspects("disputes", service.ledger, self.attempts, self.window)
         for value in self.deadly:
             service.fails[value] = dies
         return service
@@ -49,7 +51,7 @@ class Starts:
         """Whether the process survived the records."""
         try:
             for record in records:
-                course = service.process.course(record, early=True)
+                course = service.process.course(record)
                 while advance(course) is not None:
                     service.waited.append(1)
         except Crash:
@@ -107,39 +109,39 @@ def test_what_lives_leaves_nothing_behind(starts: Starts, log: Log) -> None:
 
 
 def test_a_clean_end_makes_nobody_suspicious(ledger: Ledger) -> None:
-    first, second, third = (Suspects("f", ledger, 3) for _ in range(3))
-    assert not first.are_in(PLACE)
+    first, second, third = (Suspects("f", ledger, 3, WINDOW) for _ in range(3))
+    assert not first.take(PLACE)
     first.give_back([PLACE])
-    assert not second.are_in(PLACE)
+    assert not second.take(PLACE)
     second.give_back([PLACE], clean=False)
-    assert second.are_in(PLACE) is False, "its own row tells it nothing"
-    assert third.are_in(PLACE)
+    assert second.take(PLACE) is False, "its own row tells it nothing"
+    assert third.take(PLACE)
 
 
 def test_what_is_given_back_while_the_ledger_is_away_is_looked_at_anew_when_it_comes_again(ledger: Ledger) -> None:
-    ours, other = (Suspects("f", ledger, 3) for _ in range(2))
+    ours, other = (Suspects("f", ledger, 3, WINDOW) for _ in range(2))
     places = [PLACE, ("s", 1)]
-    assert not any(map(ours.are_in, places))
+    assert not any(map(ours.take, places))
     with ledger.transaction("") as transaction:
         transaction.connection.execute("ALTER TABLE siding_owner RENAME TO hidden")
     ours.give_back(places)
     with ledger.transaction("") as transaction:
         transaction.connection.execute("ALTER TABLE hidden RENAME TO siding_owner")
-    assert all(map(other.are_in, places))
-    assert all(map(ours.are_in, places)), "the other one ended uncleanly meanwhile"
+    assert all(map(other.take, places))
+    assert all(map(ours.take, places)), "the other one ended uncleanly meanwhile"
 
 
 def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger: Ledger) -> None:
     """Otherwise what only stood beside the guilty one would be blamed each time."""
     a, b = (Event(name, name.encode(), None, None, (), Coordinates("s", 0, 0, 0)) for name in ("a", "b"))
-    first = Suspects("f", ledger, 3)
+    first = Suspects("f", ledger, 3, WINDOW)
     assert (first.begin(a), first.begin(b)) == (0, 0), "side by side at first"
-    second = Suspects("f", ledger, 3)
+    second = Suspects("f", ledger, 3, WINDOW)
     assert (second.begin(a), second.begin(b)) == (1, None)
     second.end(a)
     second.leave(a)
     assert second.begin(b) == 1
-    third = Suspects("f", ledger, 3)
+    third = Suspects("f", ledger, 3, WINDOW)
     assert (third.begin(a), third.begin(b)) == (0, 2)
 
 
@@ -147,14 +149,14 @@ def test_one_whose_partition_goes_while_it_waits_holds_up_no_other(make_service:
     service = make_service()
     one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
     service.fails[b"e1"] = ValueError("perhaps later")
-    before = Suspects("disputes", service.ledger, 4)
-    service.process._suspects = Suspects("disputes", service.ledger, 4)
+    before = Suspects("disputes", service.ledger, 4, WINDOW)
+    service.process._suspects = Suspects("disputes", service.ledger, 4, WINDOW)
     for record in (one, other):
-        assert not before.are_in((record.topic, record.partition))
+        assert not before.take((record.topic, record.partition))
         before.begin(handed(service, record))
     dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
     dispatch.assign([("s", 0), ("s", 1)])
-    courses = [service.process.course(record, early=True) for record in (one, other)]
+    courses = [service.process.course(record) for record in (one, other)]
     dispatch.add(Read(("s", n), 0, b"%d" % n, course, 1) for n, course in enumerate(courses))
     for _ in courses:
         ticket, _due = dispatch.take()
@@ -173,13 +175,13 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
     service = make_service()
     service.fails[b"e1"] = ValueError("perhaps later")
     one, other = (handed(service, source(f"e{n}", n, key=b"%d" % n)) for n in (1, 2))
-    before, suspects = (Suspects("disputes", service.ledger, 4) for _ in range(2))
+    before, suspects = (Suspects("disputes", service.ledger, 4, WINDOW) for _ in range(2))
     assert (before.begin(one), before.begin(other)) == (0, 0)
-    assert not before.are_in(("s", 0))
+    assert not before.take(("s", 0))
     service.process._suspects = suspects
     dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
     dispatch.assign([("s", 0)])
-    dispatch.add([Read(("s", 0), 1, b"1", service.process.course(source("e1", 1, key=b"1"), early=True), 1)])
+    dispatch.add([Read(("s", 0), 1, b"1", service.process.course(source("e1", 1, key=b"1")), 1)])
     ticket, _ = dispatch.take()
     assert ticket is not None
     dispatch.forget([("s", 0)])
@@ -192,14 +194,14 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
 @pytest.mark.parametrize("make_ledger", ["postgresql"], indirect=True)
 def test_one_that_could_not_be_recorded_at_first_does_not_wait_for_itself(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
-    Suspects("f", ledger, 3).begin(event)
+    Suspects("f", ledger, 3, WINDOW).begin(event)
     with ledger.transaction("") as transaction:
         for statement in (
             f"CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ {FULL} $$",
             "CREATE TRIGGER no_room BEFORE UPDATE ON siding_begun EXECUTE FUNCTION no_room()",
         ):
             transaction.connection.execute(statement)
-    suspects = Suspects("f", ledger, 3)
+    suspects = Suspects("f", ledger, 3, WINDOW)
     with pytest.raises(Unavailable, match="full"):
         suspects.begin(event)
     with ledger.transaction("") as transaction:
@@ -216,7 +218,7 @@ def handed(service: Service, record: Record) -> Event:
 
 def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
-    assert [Suspects("f", ledger, 2).begin(event) for _ in range(4)] == [0, 1, 2, 2]
+    assert [Suspects("f", ledger, 2, WINDOW).begin(event) for _ in range(4)] == [0, 1, 2, 2]
 
 
 def owners(loop: Loop) -> int:
@@ -232,7 +234,7 @@ def test_a_service_that_an_event_kills_again_and_again_gets_over_it(loop: Loop) 
     loop.send("e1", "deadly2", "e3")
     loop.send("x1", "x2", key=b"other")
     one = {"group.instance.id": "one"}  # so that what was killed has its partitions back at once
-    ended = [loop.start(kafka=one).wait(60) for _ in range(4)]
+    ended = [loop.start(kafka=one).wait(120) for _ in range(4)]
     assert ended == [-signal.SIGKILL] * 4
     loop.start(kafka=one)
     loop.hear_all("poison deadly2", "held e3")
@@ -248,5 +250,25 @@ def test_a_service_that_is_told_to_stop_gives_its_partitions_back(loop: Loop) ->
     wait_until(lambda: loop.values == ["e1"])
     assert owners(loop) == 1
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert owners(loop) == 0
+
+
+def test_only_the_first_records_that_come_to_a_handler_are_suspect(ledger: Ledger) -> None:
+    first, second = Suspects("f", ledger, 3, 2), Suspects("f", ledger, 3, 2)
+    assert (first.none_in(PLACE), first.take(PLACE), first.none_in(PLACE)) == (False, False, True)
+    assert [second.take(PLACE) for _ in range(4)] == [True, True, False, False]
+    assert second.none_in(PLACE), "from here on it costs nothing"
+    second.give_back([PLACE])
+    assert not second.none_in(PLACE), "who knows who had it meanwhile"
+
+
+def test_what_is_decided_already_uses_nothing_up(make_service: Callable[..., Service], log: Log) -> None:
+    """However many finished records come again before it, as their offsets were not committed."""
+    starts = Starts(make_service)
+    starts.window = 1
+    before = [source(f"e{n}", n, key=b"%d" % n) for n in range(9)]
+    assert starts.take(starts.start(), *before)
+    starts.deadly = {b"bad"}
+    assert starts.until_it_lives(*before, source("bad", 9)) == 3
+    assert log.said == ["poison bad"]

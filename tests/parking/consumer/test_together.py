@@ -32,7 +32,7 @@ def together(ledger: Ledger, *calls: Callable[[Transaction], bool]) -> tuple[lis
 
     def first(transaction: Transaction) -> bool:
         busy.set()
-        return go_on.wait(10)
+        return go_on.wait(60)
 
     def run(n: int) -> None:
         try:
@@ -42,7 +42,7 @@ def together(ledger: Ledger, *calls: Callable[[Transaction], bool]) -> tuple[lis
 
     threads = [threading.Thread(target=group.commit, args=[first])]
     threads[0].start()
-    assert busy.wait(10)
+    assert busy.wait(60)
     for n in range(len(calls)):
         threads.append(threading.Thread(target=run, args=[n]))
         threads[-1].start()
@@ -50,7 +50,7 @@ def together(ledger: Ledger, *calls: Callable[[Transaction], bool]) -> tuple[lis
             time.sleep(0.001)
     go_on.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     return answers, counted.count
 
 
