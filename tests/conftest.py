@@ -97,9 +97,9 @@ def make_topic(kafka: str) -> Iterator[Callable[..., str]]:
         name = f"{stem}-{uuid.uuid4().hex[:12]}"
         if not servers.kafka_is_mock():
             new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=FOR_EVER | config)
-            admin.create_topics([new])[name].result(30)
+            admin.create_topics([new])[name].result(60)
             made.append(name)
-            wait_until(lambda: len(admin.list_topics(name, timeout=10).topics[name].partitions) == partitions)
+            wait_until(lambda: len(admin.list_topics(name, timeout=60).topics[name].partitions) == partitions)
         return name
 
     yield make

@@ -18,7 +18,7 @@ def test_a_topic_is_new_and_takes_records(kafka, make_topic):
     topic = make_topic("parking", partitions=2)
     producer = Producer({"bootstrap.servers": kafka})
     producer.produce(topic, b"value", key=b"key", partition=0)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": topic, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     record = consumer.poll(30)
@@ -31,9 +31,9 @@ def test_a_topic_is_new_and_takes_records(kafka, make_topic):
 def test_a_topic_has_the_partitions_and_settings_that_were_asked_for(kafka, make_topic):
     topic = make_topic(partitions=3, **{"cleanup.policy": "compact"})
     admin = AdminClient({"bootstrap.servers": kafka})
-    assert len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 3
+    assert len(admin.list_topics(topic, timeout=60).topics[topic].partitions) == 3
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    assert admin.describe_configs([resource])[resource].result(10)["cleanup.policy"].value == "compact"
+    assert admin.describe_configs([resource])[resource].result(60)["cleanup.policy"].value == "compact"
 
 
 def test_a_process_sees_the_database_of_its_test(variables):

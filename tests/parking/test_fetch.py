@@ -29,7 +29,7 @@ def source(kafka, make_topic):
     producer = Producer({"bootstrap.servers": kafka})
     for number in range(3):
         producer.produce(topic, b"v%d" % number, b"A-%d" % number, headers=[("tag", None)], timestamp=1 + number)
-    producer.flush(30)
+    producer.flush(60)
     return topic
 
 
@@ -102,7 +102,7 @@ def grow(kafka, topic, *values):
     producer = Producer({"bootstrap.servers": kafka})
     for value in values:
         producer.produce(topic, value, b"A-9", timestamp=5)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def values():

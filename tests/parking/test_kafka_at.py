@@ -23,10 +23,10 @@ def topic(kafka, make_topic):
         producer.produce(
             name, b"v%d" % number, b"k", headers=[("n", None), ("n", b"1")], partition=number % 2, timestamp=number + 1
         )
-    producer.flush(30)
+    producer.flush(60)
     admin = AdminClient({"bootstrap.servers": kafka})
     (deleted,) = admin.delete_records([TopicPartition(name, 0, 10)]).values()
-    deleted.result(30)
+    deleted.result(60)
     return name
 
 

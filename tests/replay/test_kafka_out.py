@@ -32,7 +32,7 @@ def read_all(kafka: str, topic: str, expected: int, partitions: int = 1):
 def written(kafka: str, topic: str) -> int:
     """How many records the topic's only partition has."""
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "reader"})
-    _, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
+    _, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60)
     consumer.close()
     return int(high)
 
@@ -96,7 +96,7 @@ def test_a_missing_topic_is_refused_and_not_created(kafka):
     assert "UNKNOWN" in delivery.refused
     from confluent_kafka.admin import AdminClient
 
-    assert "no-such-topic" not in AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
+    assert "no-such-topic" not in AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).topics
 
 
 def test_what_was_not_acknowledged_is_thrown_away_and_does_not_arrive_later(kafka, make_topic):

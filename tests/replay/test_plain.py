@@ -299,7 +299,7 @@ def test_a_topic_that_is_missing_is_refused_and_not_created(line, kafka):
     Flow.objects.filter(pk=line.flow.pk).update(target_topic="no-such-topic")
     with pytest.raises(Refused, match="no-such-topic does not exist"):
         line.request()
-    assert "no-such-topic" not in AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
+    assert "no-such-topic" not in AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).topics
 
 
 def test_a_record_that_is_too_large_is_refused_before_the_approval(line, make_topic):

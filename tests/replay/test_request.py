@@ -98,7 +98,7 @@ def test_a_missing_topic_is_refused_before_anything_and_not_created(line):
     with pytest.raises(Refused, match="never-made does not exist"):
         ask(line)
     assert not Replay.objects.exists()
-    assert "never-made" not in AdminClient({"bootstrap.servers": line.kafka}).list_topics(timeout=10).topics
+    assert "never-made" not in AdminClient({"bootstrap.servers": line.kafka}).list_topics(timeout=60).topics
 
 
 @pytest.mark.kafka

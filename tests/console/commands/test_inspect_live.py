@@ -33,7 +33,7 @@ def topic(kafka, make_topic) -> str:
     producer.produce(name, wire.value, wire.key, 0, headers=list(wire.headers), timestamp=5)
     producer.produce(name, DECIDED, None, 0, headers=[("a", None), ("a", b"1")], timestamp=6)
     producer.produce(name, b"text", b"", 0, timestamp=7)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     return name
 
 
@@ -110,7 +110,7 @@ def test_what_is_not_there_says_what_is(kafka, topic):
     assert fault(*at(topic + "x", 0, 0)) == f"Topic {topic}x does not exist on {kafka}."
     admin = AdminClient({"bootstrap.servers": kafka})
     (deleted,) = admin.delete_records([TopicPartition(topic, 0, 1)]).values()
-    deleted.result(30)
+    deleted.result(60)
     assert fault(*at(topic, 0, 0)) == (
         f"{topic}/0 begins at offset 1: what was before has been deleted by its retention."
     )
@@ -120,11 +120,11 @@ def test_what_is_not_there_says_what_is(kafka, topic):
 def test_a_hole_is_a_hole(kafka, make_topic):
     topic = make_topic("inspected")
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": uuid.uuid4().hex})
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     for value, end in ((b"aborted", producer.abort_transaction), (b"kept", producer.commit_transaction)):
         producer.begin_transaction()
         producer.produce(topic, value, partition=0)
-        producer.flush(30)
+        producer.flush(60)
         end(30)
     hole = "has no record at offset {}: a transaction's marker, a record of a transaction that was aborted or is open"
     for offset in (0, 1, 3):

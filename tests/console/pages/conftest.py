@@ -69,5 +69,5 @@ def replay_topic(kafka: str) -> str:
     if not servers.kafka_is_mock():
         admin = AdminClient({"bootstrap.servers": kafka})
         config = {"cleanup.policy": "delete", "max.message.bytes": "2000000"}
-        admin.create_topics([NewTopic(name, 3, 1, config=config)])[name].result(30)
+        admin.create_topics([NewTopic(name, 3, 1, config=config)])[name].result(60)
     return name

@@ -262,7 +262,7 @@ def test_many_threads_and_many_schemas(registry):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert not wrong
 
 

@@ -51,7 +51,7 @@ def send(flow: Flow, *arrived, partition=None):
             headers=list(record.headers),
             timestamp=record.timestamp_ms,
         )
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def until(condition: Callable[[], object], *intakes: Intake, seconds=120.0):
@@ -61,6 +61,12 @@ def until(condition: Callable[[], object], *intakes: Intake, seconds=120.0):
         assert time.monotonic() < end, "it did not happen in time"
         for intake in intakes:
             intake.turn()
+
+
+def create_again(admin, topic: str) -> None:
+    admin.delete_topics([topic])[topic].result(60)
+    wait_until(lambda: topic not in admin.list_topics(timeout=60).topics)
+    admin.create_topics([NewTopic(topic, 1, 1, config=FOR_EVER)])[topic].result(60)
 
 
 def stored(count: int) -> Callable[[], bool]:
@@ -89,9 +95,9 @@ def test_what_was_there_before_and_new_partitions_are_read_from_their_beginning(
     lot = lot_of(flow)
     send(flow, *(lot.poison(f"e{n}", n) for n in range(10)))
     until(stored(10), intake)
-    admin.create_partitions([NewPartitions(flow.parking_topic, 3)])[flow.parking_topic].result(30)
+    admin.create_partitions([NewPartitions(flow.parking_topic, 3)])[flow.parking_topic].result(60)
     wait_until(
-        lambda: len(admin.list_topics(flow.parking_topic, timeout=10).topics[flow.parking_topic].partitions) == 3
+        lambda: len(admin.list_topics(flow.parking_topic, timeout=60).topics[flow.parking_topic].partitions) == 3
     )
     send(flow, *(lot.poison(f"n{n}", 100 + n) for n in range(3)), partition=2)
     until(stored(13), intake)
@@ -101,13 +107,14 @@ def test_a_topic_that_comes_later_is_taken_up_while_others_go_on(flow, intake, a
     late = declared("late-" + flow.parking_topic, "late")
     send(flow, lot_of(flow).poison("e1", 1))
     until(stored(1), intake)
+    until(lambda: "late" in caplog.text, intake)
     (line,) = {r.getMessage() for r in caplog.records if "late" in r.getMessage()}
     assert "does not exist: create it with cleanup.policy=delete" in line
     until(lambda: "late" in Beat.objects.get(process="intake").note, intake)
-    admin.create_topics([NewTopic(late.parking_topic, 1, 1, config=FOR_EVER)])[late.parking_topic].result(30)
+    admin.create_topics([NewTopic(late.parking_topic, 1, 1, config=FOR_EVER)])[late.parking_topic].result(60)
     send(late, lot_of(late).poison("e1", 1))
     until(stored(2), intake)
-    assert "flow late: works again" in caplog.text
+    until(lambda: "flow late: works again" in caplog.text, intake)
     admin.delete_topics([late.parking_topic])
 
 
@@ -116,9 +123,7 @@ def test_a_topic_that_is_created_again_is_read_anew(flow, intake, admin):
     lot = lot_of(flow)
     send(flow, *(lot.poison(f"old{n}", n, key=b"%d" % n) for n in range(10)))
     until(stored(10), intake)
-    admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
-    time.sleep(1)
-    admin.create_topics([NewTopic(flow.parking_topic, 1, 1, config=FOR_EVER)])[flow.parking_topic].result(30)
+    create_again(admin, flow.parking_topic)
     send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 24)))
     until(stored(14), intake)
     old, new = TopicIncarnation.objects.order_by("id")
@@ -134,9 +139,7 @@ def test_a_re_created_topic_that_is_longer_than_the_old_one(flow, intake, admin)
     lot = lot_of(flow)
     send(flow, *(lot.poison(f"old{n}", n, key=b"%d" % n) for n in range(3)))
     until(stored(3), intake)
-    admin.delete_topics([flow.parking_topic])[flow.parking_topic].result(30)
-    time.sleep(1)
-    admin.create_topics([NewTopic(flow.parking_topic, 1, 1, config=FOR_EVER)])[flow.parking_topic].result(30)
+    create_again(admin, flow.parking_topic)
     send(flow, *(lot.poison(f"new{n}", n, key=b"%d" % n) for n in range(20, 32)))
     until(stored(15), intake)
 
@@ -162,9 +165,8 @@ def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
     position = IntakePosition.objects.get()
     leave(intake)
     send(flow, *(lot.poison(f"e{n}", n) for n in range(5, 12)))
-    admin.delete_records([TopicPartition(flow.parking_topic, 0, 9)])[TopicPartition(flow.parking_topic, 0, 9)].result(
-        30
-    )
+    place = TopicPartition(flow.parking_topic, 0, 9)
+    admin.delete_records([place])[place].result(60)
     again = Intake(look_every=0.2)
     until(stored(8), again)
     position.refresh_from_db()
@@ -172,6 +174,7 @@ def test_records_that_are_deleted_unread_are_a_loud_gap(flow, intake, admin):
     entry = JournalEntry.objects.get(verb="gap")
     assert (entry.detail["from"], entry.detail["to"]) == (5, 8)
     assert Incident.objects.get(kind="gap").summary == entry.reason
+    again.close()
 
 
 def test_offsets_that_somebody_moved_change_nothing(flow, intake):
@@ -190,12 +193,12 @@ def transact(flow, record, *endings):
     """The record in a transaction of its own for each ending: "abort" or "commit"."""
     settings_of = {"bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS, "transactional.id": flow.parking_topic}
     producer = Producer(settings_of)
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     for ending in endings:
         producer.begin_transaction()
         producer.produce(flow.parking_topic, record.value, record.key, headers=list(record.headers))
-        producer.flush(30)
-        (producer.abort_transaction if ending == "abort" else producer.commit_transaction)(30)
+        producer.flush(60)
+        (producer.abort_transaction if ending == "abort" else producer.commit_transaction)(60)
 
 
 def test_aborted_transactions_are_no_records_and_no_gap(flow, intake):
@@ -216,7 +219,7 @@ def test_the_marks_of_transactions_are_passed_and_no_gap_when_they_are_deleted(f
     assert IntakePosition.objects.get().lag == 0
     leave(intake)
     place = TopicPartition(flow.parking_topic, 0, 6)
-    admin.delete_records([place])[place].result(30)
+    admin.delete_records([place])[place].result(60)
     again = Intake(look_every=0.2)
     send(flow, lot.poison("after", 2))
     until(stored(2), again)

@@ -30,7 +30,7 @@ def test_the_log_and_the_retention_stand_beside_the_position(flow, intake, admin
     assert position.read_until is not None
     assert position.loss_from == position.read_until + timedelta(milliseconds=100 * YEAR_MS)
     place = TopicPartition(flow.parking_topic, 0, 3)
-    admin.delete_records([place])[place].result(30)
+    admin.delete_records([place])[place].result(60)
     until(lambda: IntakePosition.objects.filter(log_start=3).exists(), intake)
 
 
@@ -39,10 +39,13 @@ def test_what_is_not_stored_yet_is_behind_and_not_read_until_now(flow, intake):
     send(flow, lot.poison("e0", 0))
     until(lambda: IntakePosition.objects.filter(log_end=1, read_until__isnull=False).exists(), intake)
     (source,) = intake._sources.values()
+    if source._looking:  # begun before what is sent now
+        source._looking.result(60)
+    source.arrange()
     before = IntakePosition.objects.get().read_until
     send(flow, *(lot.poison(f"e{n}", n) for n in range(1, 8)))
     source.look()
-    source._looking.result(30)
+    source._looking.result(60)
     source.arrange()
     position = IntakePosition.objects.get()
     assert (position.next_offset, position.log_end, position.lag) == (1, 8, 7)

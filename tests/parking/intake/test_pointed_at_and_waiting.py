@@ -26,7 +26,7 @@ def produce(topic, *records):
     producer = Producer({"bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS})
     for key, value, headers in records:
         producer.produce(topic, value, key, 0, headers=headers)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def declared(make_topic, **changes):

@@ -88,8 +88,9 @@ def test_a_database_that_goes_away_is_told_once_and_waited_for(flow, variables, 
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE gone RENAME TO parking_holdkey")
         wait(lambda: EventState.objects.count() == 49)
-        assert len(lines(log, that_hold="[warning")) <= 2  # gone, and then without its table
-        assert all("intake goes on by itself" in line for line in lines(log, that_hold="[warning"))
+        told = [line for line in lines(log, that_hold="[warning") if "the database: " in line]
+        assert len(told) <= 2  # gone, and then without its table
+        assert all("intake goes on by itself" in line for line in told)
         wait(lambda: lines(log, that_hold="the database: works again"))
     assert sum(event.attempts.count() for event in EventState.objects.all()) == 49
 
@@ -127,7 +128,7 @@ def test_a_broker_that_cannot_be_reached_is_one_clear_line_and_others_go_on(flow
         wait(lambda: EventState.objects.count() == 1)
         wait(lambda: lines(log, that_hold="cluster away: Kafka cannot be reached"))
         time.sleep(6)
-        (line,) = lines(log, that_hold="[warning")
+        (line,) = lines(log, that_hold="cluster away: ")
         assert "127.0.0.1:1" in line
         assert "intake goes on by itself" in line
         assert not Beat.objects.exists()  # a sign of life only while Kafka answers
@@ -146,9 +147,9 @@ def test_logs_hold_nothing_of_a_payload(flow, variables, tmp_path):
                 flow, lot.poison("bad", 1, key=b"SECRET-KEY", value=b"SECRET-VALUE", headers=(("h", b"SECRET-HEADER"),))
             )
             wait(lambda: EventState.objects.filter(kind="broken").exists())
-            wait(lambda: lines(log, that_hold="[warning"))
-            (line,) = lines(log, that_hold="[warning")
-            assert "sha256=" in line
+            wait(lambda: lines(log, that_hold="sha256="))
+            (line,) = lines(log, that_hold="sha256=")
+            assert "[warning" in line
             assert "SECRET" not in log.read_text()
         assert "SECRET" not in EventState.objects.get().event.unreadable_reason
     finally:

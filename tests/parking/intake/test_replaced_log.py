@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.django_db(transaction=True)]
 def policy(admin, topic, value):
     entry = ConfigEntry("cleanup.policy", value, incremental_operation=AlterConfigOpType.SET)
     change = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
-    admin.incremental_alter_configs([change])[change].result(30)
+    admin.incremental_alter_configs([change])[change].result(60)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_each_gap_is_an_incident_with_its_own_offsets(flow, intake, admin):
         send(flow, *(lot.poison(f"e{n}", n, key=b"%d" % n) for n in range(first + 3, first + 8)))
         offset = IntakePosition.objects.get().next_offset
         place = TopicPartition(flow.parking_topic, 0, offset + 4)
-        admin.delete_records([place])[place].result(30)
+        admin.delete_records([place])[place].result(60)
         expected.append(f"{flow.parking_topic}: records {offset} to {offset + 3} of partition 0 were deleted")
         intake = Intake(look_every=0.2)
         until(stored(EventState.objects.count() + 1), intake)

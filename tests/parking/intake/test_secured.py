@@ -103,7 +103,7 @@ def broker(tmp_path_factory):
     admin = AdminClient({"bootstrap.servers": broker.address})
     credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
     change = UserScramCredentialUpsertion(USER, credential, PASSWORD.encode())
-    admin.alter_user_scram_credentials([change])[USER].result(30)
+    admin.alter_user_scram_credentials([change])[USER].result(60)
     yield broker
     broker.stop()
 
@@ -115,7 +115,7 @@ def flow(broker, request, transactional_db):
 
     name = re.sub("[^a-z]", "-", request.node.name)
     admin = AdminClient({"bootstrap.servers": broker.address})
-    admin.create_topics([NewTopic(name, 1, 1)])[name].result(30)
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result(60)
     cluster = Cluster.objects.create(name="main", bootstrap_servers=broker.secure, settings=broker.client())
     return make_flow(cluster=cluster, parking_topic=name)
 
@@ -124,7 +124,7 @@ def park(broker, flow, *arrived):
     producer = Producer({"bootstrap.servers": broker.address})
     for one in arrived:
         producer.produce(flow.parking_topic, one.record.value, one.record.key, 0, headers=list(one.record.headers))
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def secrets(tmp_path, password):

@@ -37,7 +37,7 @@ def spring(source, group=None, error="java.lang.IllegalStateException"):
 def produce(kafka, topic, headers, key=b"k"):
     producer = Producer({"bootstrap.servers": kafka})
     producer.produce(topic, b"{}", key, headers=headers)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def flows_of_events():
@@ -66,8 +66,8 @@ def test_new_topics_that_fit_a_pattern_appear_by_themselves_and_lose_nothing(mak
     made = [f"{stem}-eu.DLT", f"{stem}-us.DLT", f"{stem}-us.DLT.old"]
     try:
         for answer in admin.create_topics([NewTopic(topic, 1, 1) for topic in made]).values():
-            answer.result(30)
-        wait_until(lambda: admin.list_topics(timeout=10).topics.keys() >= set(made))
+            answer.result(60)
+        wait_until(lambda: admin.list_topics(timeout=60).topics.keys() >= set(made))
         for topic in made:
             for _ in range(3):
                 produce(kafka, topic, spring("payments", flow.consumer_group))
@@ -75,7 +75,7 @@ def test_new_topics_that_fit_a_pattern_appear_by_themselves_and_lose_nothing(mak
         produce(kafka, made[0], spring("payments", flow.consumer_group))
         until(stored(7), intake)
         assert set(EventState.objects.values_list("event__parking_topic", flat=True)) == set(made[:2])
-        admin.delete_topics([made[0]])[made[0]].result(30)
+        admin.delete_topics([made[0]])[made[0]].result(60)
         produce(kafka, made[1], spring("payments", flow.consumer_group))
         until(stored(8), intake)
         assert not Incident.objects.filter(kind="compacted").exists()
@@ -146,7 +146,7 @@ def test_a_topic_that_does_not_answer_keeps_no_other_unread(make_topic, kafka, t
     source.look()
     time.sleep(2.0)
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.delete_topics([last])[last].result(30)
+    admin.delete_topics([last])[last].result(60)
     try:
         wait_until(lambda: arranged(source))
         source.look()
