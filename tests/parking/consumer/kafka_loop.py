@@ -58,7 +58,7 @@ class Loop:
 
     def kill(self, process: subprocess.Popen[str]) -> None:
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)
 
     @property
     def output(self) -> str:
@@ -71,7 +71,7 @@ class Loop:
 
     @property
     def effects(self) -> list[tuple[str, str, int]]:
-        connection = sqlite3.connect(self.folder / "service.db", timeout=30)
+        connection = sqlite3.connect(self.folder / "service.db", timeout=60)
         try:
             return connection.execute("SELECT event_id, value, token FROM effect").fetchall()
         except sqlite3.OperationalError:
@@ -89,7 +89,7 @@ class Loop:
             named = [("event-id", value), *(headers or [])]
             place = partition(key or b"", PARTITIONS)
             self.producer.produce(self.flow.source_topic, value, key, partition=place, headers=named)
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
 
     def command(self, action: str, token: int, parked: Announcement | None = None, hold_key: bytes = b"k") -> None:
         asked = Command(action, self.flow.name, hold_key, token, "replay")
@@ -101,9 +101,9 @@ class Loop:
         sent = wire.command.encode(asked)
         place = partition(hold_key, PARTITIONS)
         self.producer.produce(self.flow.replay_topic, sent.value, sent.key, partition=place, headers=list(sent.headers))
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
 
-    def hear(self, until: Callable[[], bool], seconds: float = 40) -> None:
+    def hear(self, until: Callable[[], bool], seconds: float = 120) -> None:
         """Read the parking topic until something is so."""
         deadline = time.monotonic() + seconds
         while not until():
@@ -133,7 +133,7 @@ class Loop:
     def committed(self, topic: str) -> list[int]:
         """The group's offset in each partition."""
         with_group = Consumer({**self.kafka, "group.id": self.flow.consumer_group})
-        places = with_group.committed([TopicPartition(topic, n) for n in range(PARTITIONS)], timeout=30)
+        places = with_group.committed([TopicPartition(topic, n) for n in range(PARTITIONS)], timeout=60)
         with_group.close()
         return [place.offset for place in places]
 

@@ -61,7 +61,7 @@ def test_the_whole_life_of_a_key(loop: Loop) -> None:
 @pytest.mark.parametrize("dies", ["before", "after"])
 def test_kill_9_between_commit_and_publish_and_between_publish_and_offset(loop: Loop, dies: str) -> None:
     loop.send("e1", "bad2", "e3")
-    assert loop.start(dies=dies).wait(40) == -signal.SIGKILL
+    assert loop.start(dies=dies).wait(120) == -signal.SIGKILL
     assert loop.effects == [("e1", "e1", 0)]
     loop.start()
     loop.hear_all("poison bad2", "held e3")
@@ -89,7 +89,7 @@ def test_kill_9_at_random_moments_loses_and_repeats_nothing(loop: Loop) -> None:
         process = loop.start(kafka=kafka)
     (loop.folder / "healed").touch()
     token = 1000
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300
     while sorted(loop.values) != sorted(value for values in sent.values() for value in values):
         assert time.monotonic() < deadline, f"{loop.said}\n{loop.output}"
         token += 1
@@ -124,7 +124,7 @@ def _listen(loop: Loop, seconds: float) -> None:
 def test_a_handler_longer_than_the_poll_interval_keeps_its_partition(loop: Loop) -> None:
     loop.start(slow=9, kafka={"max.poll.interval.ms": 6000})
     loop.send("slow1", "e2")
-    wait_until(lambda: "e2" in loop.values, seconds=60)
+    wait_until(lambda: "e2" in loop.values)
     assert loop.handled == ["slow1", "e2"]
     wait_until(lambda: 2 in loop.committed(loop.flow.source_topic))
 
@@ -134,14 +134,14 @@ def test_a_rebalance_while_a_handler_runs(loop: Loop) -> None:
     loop.start(slow=4)
     keys = [b"a", b"b", b"c", b"d"]
     loop.send("slow1", key=b"a")
-    wait_until(lambda: "slow1" in loop.handled, seconds=30)
+    wait_until(lambda: "slow1" in loop.handled)
     second = loop.start(slow=4)
     for n in range(40):
         loop.send(f"e{n}", key=keys[n % 4])
-    wait_until(lambda: len(loop.values) == 41, seconds=60)
+    wait_until(lambda: len(loop.values) == 41)
     loop.kill(second)
     loop.send("last")
-    wait_until(lambda: "last" in loop.values, seconds=60)
+    wait_until(lambda: "last" in loop.values)
     assert len(loop.values) == len(set(loop.values)) == 42
     for k in range(4):
         own = [value for value in loop.values if value in {f"e{n}" for n in range(40) if n % 4 == k}]
@@ -149,13 +149,11 @@ def test_a_rebalance_while_a_handler_runs(loop: Loop) -> None:
 
 
 def test_sigterm_ends_a_backoff_and_leaves_the_event_unfinished(loop: Loop) -> None:
-    process = loop.start(wait=60)
+    process = loop.start(wait=600)
     loop.send("e1", "again2")
-    wait_until(lambda: "again2" in loop.handled, seconds=30)
-    begun = time.monotonic()
+    wait_until(lambda: "again2" in loop.handled)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
-    assert time.monotonic() - begun < 10
+    assert process.wait(120) == 0
     assert "stopped" in loop.output
     assert 1 in loop.committed(loop.flow.source_topic), "e1 is behind us, again2 is not"
     loop.start()
@@ -166,9 +164,9 @@ def test_sigterm_ends_a_backoff_and_leaves_the_event_unfinished(loop: Loop) -> N
 def test_sigterm_lets_a_handler_finish(loop: Loop) -> None:
     process = loop.start(slow=3)
     loop.send("slow1")
-    wait_until(lambda: "slow1" in loop.handled, seconds=30)
+    wait_until(lambda: "slow1" in loop.handled)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(120) == 0
     assert loop.values == ["slow1"]
     assert 1 in loop.committed(loop.flow.source_topic)
 
@@ -181,28 +179,28 @@ def test_topics_that_are_missing_or_compacted_are_named_and_waited_for(
     try:
         loop.send("bad1")
         loop.start()
-        wait_until(lambda: "set cleanup.policy=delete" in loop.output, seconds=30)
+        wait_until(lambda: "set cleanup.policy=delete" in loop.output)
         assert f"parking topic {compacted}: max.message.bytes is 1048588" in loop.output
         assert len([line for line in loop.output.splitlines() if compacted in line]) == 1, "said once"
         _alter(kafka, compacted, {"cleanup.policy": "delete", **LARGE})
         loop.hear_all("poison bad1")
-        assert "works again" in loop.output
+        wait_until(lambda: "works again" in loop.output)
     finally:
         loop.close()
 
 
 def test_a_broker_that_is_not_there_yet(kafka: str, flow: Flow, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    closed = socket.socket()  # nobody listens there, and nobody else gets the port meanwhile
+    closed.bind(("127.0.0.1", 0))
+    port = closed.getsockname()[1]
     loop = Loop(kafka, flow, tmp_path)
     try:
         loop.send("e1")
         loop.start(kafka={"bootstrap.servers": f"127.0.0.1:{port}"})
-        wait_until(lambda: "Kafka cannot be reached: check the addresses" in loop.output, seconds=40)
+        wait_until(lambda: "Kafka cannot be reached: check the addresses" in loop.output)
         assert len(loop.output.splitlines()) == 1, "one clear line"
-        with _forward(port, kafka):
-            wait_until(lambda: loop.values == ["e1"], seconds=60)
+        with _forward(closed, kafka):
+            wait_until(lambda: loop.values == ["e1"])
     finally:
         loop.close()
 
@@ -263,7 +261,7 @@ def test_all_records_of_a_hold_key_go_where_java_would_put_them(loop: Loop) -> N
         parked = Announcement("held", "disputes", f"e{n}", 5, bytes(32), loop_source(loop), key, b"v")
         publisher.publish(key, announcement.encode(parked))
     places: dict[str, int] = {}
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(places) < 8 and time.monotonic() < deadline:
         message = loop.reader.poll(0.2)
         if message is not None and message.error() is None:
@@ -282,18 +280,18 @@ def _alter(kafka: str, topic: str, settings: dict[str, str]) -> None:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
     admin = AdminClient({"bootstrap.servers": kafka})
     (answer,) = admin.incremental_alter_configs([resource]).values()
-    answer.result(30)
+    answer.result(60)
 
 
 class _forward:  # noqa: N801 -- used as a verb
-    """Take connections at `port` and pass them on: the broker becomes reachable there."""
+    """Take connections at `server` and pass them on: the broker becomes reachable there."""
 
-    def __init__(self, port: int, target: str) -> None:
-        self.port, (host, _, number) = port, target.rpartition(":")
+    def __init__(self, server: socket.socket, target: str) -> None:
+        self.server, (host, _, number) = server, target.rpartition(":")
         self.target = (host, int(number))
 
     def __enter__(self) -> None:
-        self.server = socket.create_server(("127.0.0.1", self.port))
+        self.server.listen()
         threading.Thread(target=self._serve, daemon=True).start()
 
     def __exit__(self, *_: object) -> None:

@@ -73,7 +73,7 @@ def produce(kafka: str, topic: str, number: int, partition: int = 0) -> None:
     producer = Producer({"bootstrap.servers": kafka})
     for _ in range(number):
         producer.produce(topic, b"v", partition=partition)
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
 
 
 def test_what_kafka_tells_of_the_partitions(kafka: str, flow: Flow, member: Consumer) -> None:
@@ -90,12 +90,12 @@ def test_what_kafka_tells_of_the_partitions(kafka: str, flow: Flow, member: Cons
     member.commit(offsets=[TopicPartition(flow.source_topic, 0, 3)], asynchronous=False)
     admin = AdminClient(settings)
     (gone,) = admin.delete_records([TopicPartition(source, 0, 3)]).values()
-    gone.result(30)
+    gone.result(60)
     assert next(place for name, place in places(settings, flow).items() if name.endswith(f"{source}/0")) == (3, 3, 3)
 
 
 def test_other_clusters_have_other_partitions(kafka: str, flow: Flow) -> None:
-    cluster = str(AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).cluster_id)
+    cluster = str(AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=60).cluster_id)
     assert cluster != "None"
     assert all(name.startswith(f"{cluster}/") for name in places({"bootstrap.servers": kafka}, flow))
 

@@ -204,7 +204,7 @@ def produce(kafka: str, topic: str, at: int = 0) -> None:
     producer = Producer({"bootstrap.servers": kafka})
     refused: list[object] = []
     producer.produce(topic, b"v", partition=0, timestamp=at, on_delivery=lambda error, _: refused.append(error))
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
     assert refused == [None]
 
 
@@ -217,7 +217,7 @@ def delete(kafka: str, *ends: tuple[str, int]) -> None:
     places = [TopicPartition(topic, 0, offset) for topic, offset in ends]
     admin = AdminClient({"bootstrap.servers": kafka})
     for gone in admin.delete_records(places).values():
-        gone.result(30)
+        gone.result(60)
 
 
 def at(time_ms: int, ledger: Ledger, flow: Flow) -> Service:
@@ -300,11 +300,11 @@ def test_markers_of_transactions_are_records_like_others(
     kafka: str, flow: Flow, ledger: Ledger, member: Consumer
 ) -> None:
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": flow.source_topic})
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     producer.begin_transaction()
     producer.produce(flow.source_topic, b"v", partition=0)
-    assert producer.flush(30) == 0
-    producer.abort_transaction(30)
+    assert producer.flush(60) == 0
+    producer.abort_transaction(60)
     commit(member, (flow.source_topic, 2))
     purged(flow, ledger, kafka)
     assert purged(flow, ledger, kafka) == 0
