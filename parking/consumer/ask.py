@@ -31,8 +31,16 @@ class Wait:
 
 Ask = Call | Handle | Wait
 
+Waiting = Callable[[float], Generator[Ask, Any, None]]
+"""The part of a course that waits so many seconds."""
+
 Course = Generator[Ask, Any, None]
 """The way of one record. When it ends, the offset may move past the record."""
+
+
+def just_wait(seconds: float) -> Generator[Ask, Any, None]:
+    """The simplest way of waiting."""
+    yield Wait(seconds)
 
 
 def advance(course: Course) -> Wait | None:

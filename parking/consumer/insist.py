@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from parking.consumer.ask import Ask, Call, Course, Handle, Wait, advance
+from parking.consumer.ask import Ask, Call, Course, Handle, Waiting, advance, just_wait
 from parking.consumer.errors import Interrupted, Unavailable
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Insist:
         self._said = ""
         self._lock = threading.Lock()
 
-    def ask(self, what: Call | Handle) -> Generator[Ask, Any, Any]:
+    def ask(self, what: Call | Handle, waiting: Waiting = just_wait) -> Generator[Ask, Any, Any]:
         """The part of a course that gives what `what` answers, once it does."""
         pause, failed = self._first, False
         while True:
@@ -33,7 +33,7 @@ class Insist:
             except Unavailable as error:
                 failed = True
                 self._trouble(str(error))
-                yield Wait(pause)
+                yield from waiting(pause)
                 pause = min(pause * 2, self._longest)
             else:
                 if failed:

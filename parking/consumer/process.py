@@ -13,12 +13,10 @@ from parking.consumer.insist import Insist
 from parking.consumer.outbox import Outbox
 from parking.consumer.step import Done, Later, Step, Work
 from parking.consumer.suspects import Suspects
+from parking.consumer.trial import Suspicious, Trial
 from parking.consumer.tries import AnyHandler, Retries, Trying
 from parking.consumer.watch import Watcher, Watchers
 from parking.record import Record
-
-LOOK_AGAIN = 0.1
-"""Seconds after which a suspect looks again whether another one is through."""
 
 
 class Process:
@@ -64,7 +62,7 @@ class Process:
                 step = yield from self._insist.ask(Call(step.again))
                 continue
             suspect = (yield from self._is_suspect(record)) if suspect is None else suspect
-            step = yield from self._decide_carefully(step) if suspect else self._trying.decide(step)
+            step = yield from self._decide_carefully(step) if suspect else self._trying.decide(step, Trial())
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
         if self._watchers:
@@ -80,15 +78,13 @@ class Process:
     def _decide_carefully(self, work: Work) -> Generator[Ask, Any, Step]:
         """Like `decide`, but each try is recorded first: one that ends the process is an attempt, too."""
         assert self._suspects is not None
+        trial = Suspicious(self._suspects, work.event, self._insist)
         try:
-            begin = Call(partial(self._suspects.begin, work.event))
-            while (before := (yield from self._insist.ask(begin))) is None:
-                yield Wait(LOOK_AGAIN)
-            step: Step = yield from self._trying.decide(work, self._trying.ended(work, before))
-            yield from self._insist.ask(Call(partial(self._suspects.end, work.event)))
+            step: Step = yield from self._trying.decide(work, trial)
+            yield from trial.end()
             return step
         finally:
-            self._suspects.leave(work.event)
+            trial.leave()
 
     def __call__(self, record: Record, wait: Callable[[float], None]) -> None:
         """Carry one record all the way in this thread. `wait` sleeps, or raises to leave it unfinished."""

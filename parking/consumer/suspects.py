@@ -29,6 +29,7 @@ BEGIN = (
     "VALUES (:flow, :id_digest, :token, 1, siding_now_ms()) "
     "ON CONFLICT (flow, id_digest, token) DO UPDATE SET begun = siding_begun.begun + 1, at = excluded.at"
 )
+REST = f"UPDATE siding_begun SET begun = begun - 1 WHERE {_TRY} AND begun > 0"  # noqa: S608 -- a text of ours
 END = f"DELETE FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
 
 
@@ -91,6 +92,12 @@ class Suspects:
             if before < self._attempts:
                 transaction.execute(BEGIN, self._try(event))
         return before
+
+    def rest(self, event: Event) -> None:
+        """A try that was recorded is over, or waits: it ends no process now, and holds up no other."""
+        with self._ledger.transaction(self._flow) as transaction:
+            transaction.execute(REST, self._try(event))
+        self.leave(event)
 
     def end(self, event: Event) -> None:
         """The event is decided: its tries need not be remembered."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parking.attempt import Attempt
-from parking.consumer.ask import Ask, Call, Handle, Wait
+from parking.consumer.ask import Ask, Call, Handle
 from parking.consumer.dependency import Dependencies, Dependency, judge, wait
 from parking.consumer.effect import Effect, Write, effect
 from parking.consumer.errors import Poison, RateLimited
@@ -17,6 +17,7 @@ from parking.consumer.event import Event
 from parking.consumer.evidence import noting, together, traces
 from parking.consumer.insist import Insist
 from parking.consumer.step import Step, Work
+from parking.consumer.trial import Trial
 from parking.wire.fit import cut
 
 Returned = Effect | Write | None
@@ -81,13 +82,13 @@ class Trying:
         self._chance = chance
         self._limited = limited
 
-    def decide(self, work: Work, earlier: Sequence[Attempt] = ()) -> Generator[Ask, Any, Step]:
+    def decide(self, work: Work, trial: Trial) -> Generator[Ask, Any, Step]:
         """The part of a course from a handler that has to decide to the answer of the commit gate.
 
         A try counts when the handler or its write raises. Being rate limited, held up by a dependency that is known to
-        be away, or without a database does not. `earlier` are tries that were begun and never ended.
+        be away, or without a database does not. Those that were begun and never ended count.
         """
-        tries = list(earlier)
+        tries = self._ended(work, (yield from trial.begin()))
         if len(tries) >= self._retries.attempts:
             return (yield from self._insist.ask(Call(partial(work.failed, tries, None))))  # type: ignore[no-any-return]
         while True:
@@ -97,17 +98,19 @@ class Trying:
             try:
                 needed = yield from self._needed(event)
                 while (seconds := wait(needed, self._now())) > 0:
-                    yield Wait(seconds)
+                    yield from trial.pause(seconds)
                     needed = yield from self._needed(event)
-                returned = yield from self._insist.ask(Handle(partial(noting, self.handler, event, noted)))
+                yield from trial.begin()
+                handle = Handle(partial(noting, self.handler, event, noted))
+                returned = yield from self._insist.ask(handle, trial.hold_up)
                 decided = effect(returned)
                 decided = replace(decided, evidence=together(noted, decided.evidence))
-                step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)))
+                step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)), trial.hold_up)
             except RateLimited as limit:
                 yield Call(partial(self._limited, event))
                 judge(needed, limit, self._now())
                 self._dependencies.limited(needed, limit, self._now())
-                yield Wait(max(limit.retry_after, SHORTEST))
+                yield from trial.pause(max(limit.retry_after, SHORTEST))
             except Exception as error:  # noqa: BLE001 -- whatever a handler raises is a failed try
                 if judge(needed, error, self._now()):
                     continue  # the dependency is away: the event waits until it is back
@@ -116,7 +119,7 @@ class Trying:
                     evidence = together(noted, error.evidence if isinstance(error, Poison) else None)
                     parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))
                     return parked
-                yield Wait(self._chance() * self._retries.longest(len(tries)))
+                yield from trial.pause(self._chance() * self._retries.longest(len(tries)))
             else:
                 judge(needed, None, self._now())
                 return step
@@ -128,7 +131,7 @@ class Trying:
             return needed()
         return (yield from self._insist.ask(Call(needed)))  # type: ignore[no-any-return]
 
-    def ended(self, work: Work, number: int) -> list[Attempt]:
+    def _ended(self, work: Work, number: int) -> list[Attempt]:
         """So many tries of which nothing is known but that the process ended meanwhile."""
         first, at = work.event.attempt, self._now_ms()
         return [

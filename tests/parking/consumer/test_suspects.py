@@ -1,5 +1,6 @@
 """An event that ends its process is an attempt, too: after an unclean end the first ones are recorded before a try."""
 
+import json
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -8,18 +9,20 @@ from typing import cast
 import pytest
 
 from parking.consumer.ask import Course, Wait, advance
+from parking.consumer.dependency import Dependency
 from parking.consumer.dispatch import Dispatch, Read
-from parking.consumer.errors import Poison, Unavailable
+from parking.consumer.errors import Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.ledger.ledger import Ledger
-from parking.consumer.process import LOOK_AGAIN
 from parking.consumer.schedule import Schedule
 from parking.consumer.step import Work
 from parking.consumer.suspects import Suspects
+from parking.consumer.trial import LOOK_AGAIN
 from parking.coordinates import Coordinates
+from parking.partitioner import partition
 from parking.record import Record
 from parking.wire import names
-from tests.parking.consumer.kafka_loop import Loop
+from tests.parking.consumer.kafka_loop import PARTITIONS, Loop
 from tests.parking.consumer.service import Crash, Log, Service, command, source
 from tests.waiting import wait_until
 
@@ -145,28 +148,68 @@ def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger:
     assert (third.begin(a), third.begin(b)) == (0, 2)
 
 
-def test_one_whose_partition_goes_while_it_waits_holds_up_no_other(make_service: Callable[..., Service]) -> None:
-    service = make_service()
-    one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
-    service.fails[b"e1"] = ValueError("perhaps later")
+def both_begun(service: Service, *records: Record) -> None:
+    """Somebody before us had them at work, and ended."""
     before = Suspects("disputes", service.ledger, 4, WINDOW)
-    service.process._suspects = Suspects("disputes", service.ledger, 4, WINDOW)
-    for record in (one, other):
+    for record in records:
         assert not before.take((record.topic, record.partition))
         before.begin(handed(service, record))
-    dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
-    dispatch.assign([("s", 0), ("s", 1)])
+    service.process._suspects = Suspects("disputes", service.ledger, 4, WINDOW)
+
+
+WAITS = [ValueError("perhaps later"), RateLimited(3600, dependency="of nobody else"), Unavailable("accounts: away")]
+
+
+@pytest.mark.parametrize("error", WAITS)
+def test_one_that_waits_holds_up_no_other(make_service: Callable[..., Service], error: Exception) -> None:
+    service = make_service()
+    one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
+    service.fails[b"e1"] = error
+    both_begun(service, one, other)
+    waiting = service.process.course(one)
+    assert isinstance(advance(waiting), Wait)
+    assert advance(service.process.course(other)) is None
+    service.fails.clear()
+    assert advance(waiting) is None
+    assert service.applied == ["e2", "e1"]
+
+
+def test_while_one_is_tried_the_other_waits(make_service: Callable[..., Service]) -> None:
+    service = make_service()
+    one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
+    both_begun(service, one, other)
     courses = [service.process.course(record) for record in (one, other)]
-    dispatch.add(Read(("s", n), 0, b"%d" % n, course, 1) for n, course in enumerate(courses))
-    for _ in courses:
-        ticket, _due = dispatch.take()
-        assert ticket is not None
-        waits = advance(cast("Course", ticket.task))
-        dispatch.worked(ticket, 60.0)
-    assert waits == Wait(LOOK_AGAIN), "the other one, until the first is through"
-    dispatch.forget([("s", 0)])
+    waits: list[Wait | None] = []
+    service.meanwhile = lambda event: waits.append(advance(courses[1])) if event.event_id == "e1" else None
+    assert advance(courses[0]) is None
+    assert waits == [Wait(LOOK_AGAIN)]
     assert advance(courses[1]) is None
-    assert service.applied == ["e2"]
+    assert service.applied == ["e1", "e2"]
+
+
+def test_one_that_needs_what_is_away_holds_up_no_other(make_service: Callable[..., Service]) -> None:
+    model = Dependency("model", needed_by=lambda event: event.event_id == "e1")
+    service = make_service(dependencies=[model])
+    one, other = source("e1", 0, key=b"a"), source("e2", 0, key=b"b", partition=1)
+    both_begun(service, one, other)
+    model.pause(service.now() / 1000 + 3600)
+    waiting = service.process.course(one)
+    assert isinstance(advance(waiting), Wait)
+    assert advance(service.process.course(other)) is None
+    service.waited.append(3600)
+    assert advance(waiting) is None
+    assert service.applied == ["e2", "e1"]
+
+
+@pytest.mark.parametrize("error", WAITS)
+def test_one_that_waits_while_its_process_is_ended_is_not_blamed(starts: Starts, log: Log, error: Exception) -> None:
+    for _ in range(6):
+        service = starts.start()
+        service.fails[b"e1"] = error
+        assert isinstance(advance(service.process.course(source("e1", 0))), Wait)
+    service = starts.start()
+    assert starts.take(service, source("e1", 0))
+    assert (service.applied, log.said) == (["e1"], [])
 
 
 def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards(
@@ -184,9 +227,15 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
     dispatch.add([Read(("s", 0), 1, b"1", service.process.course(source("e1", 1, key=b"1")), 1)])
     ticket, _ = dispatch.take()
     assert ticket is not None
-    dispatch.forget([("s", 0)])
+    meanwhile: list[int | None] = []
+
+    def goes(event: Event) -> None:
+        dispatch.forget([("s", 0)])
+        meanwhile.append(suspects.begin(other))
+
+    service.meanwhile = goes
     assert advance(cast("Course", ticket.task)) is not None
-    assert suspects.begin(other) is None, "it may still be at work"
+    assert meanwhile == [None], "it is still at work"
     dispatch.worked(ticket, 60.0)
     assert suspects.begin(other) == 1
 
@@ -272,3 +321,24 @@ def test_what_is_decided_already_uses_nothing_up(make_service: Callable[..., Ser
     starts.deadly = {b"bad"}
     assert starts.until_it_lives(*before, source("bad", 9)) == 3
     assert log.said == ["poison bad"]
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_one_far_behind_a_head_that_waits_is_found_too(loop: Loop) -> None:
+    """What was finished behind the head counts for nothing, and neither does the buffer bound what comes again."""
+    limits = json.dumps({"buffer": 4})
+    one = {"group.instance.id": "one"}
+    keys = [key for n in range(100) if partition(key := b"key-%d" % n, PARTITIONS) == 0][:17]
+    first = loop.start(kafka=one, limits=limits)
+    loop.send("waits", key=keys[0])
+    for n, key in enumerate(keys[1:16]):
+        loop.send(f"e{n}", key=key)
+    wait_until(lambda: len(loop.values) == 15)
+    loop.send("deadly", key=keys[16])
+    assert first.wait(120) == -signal.SIGKILL
+    ended = [loop.start(kafka=one, limits=limits).wait(120) for _ in range(3)]
+    assert ended == [-signal.SIGKILL] * 3
+    loop.start(kafka=one, limits=limits)
+    loop.hear_all("poison deadly")
+    assert len(loop.values) == 15
