@@ -40,6 +40,7 @@ class IndexPosition(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     event_id = models.BigIntegerField(default=0, help_text="every EventState up to this id is indexed")
     attempt_id = models.BigIntegerField(default=0, help_text="so is every Attempt, unless its event is not")
+    open_id = models.BigIntegerField(default=0, help_text="entries from this id on are in segments without indexes")
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="index_position_one")]

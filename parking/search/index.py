@@ -16,6 +16,9 @@ from parking.search.segments import Stretch
 BATCH = 2000
 ATTEMPTS_PER_EVENT = 5
 
+# Where there are no statistics yet, to read and sort all that waits would look best, with each batch anew.
+SQL_IN_ORDER = "SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off"
+SQL_AS_EVER = "RESET enable_bitmapscan; RESET enable_sort"
 SQL_NEW = """
 SELECT (stored_at AT TIME ZONE 'UTC')::date, id / %s::bigint, count(*), min(id), max(id), min(stored_at), max(stored_at)
 FROM (SELECT id, stored_at FROM parking_eventstate WHERE id > %s AND id <= %s ORDER BY id LIMIT %s) AS next
@@ -35,6 +38,8 @@ def catch_up(*, size: int = BATCH, seconds: float = 5.0) -> int:
     done = 0
     while (indexed := batch(to, size=size)) is not None:
         done += indexed
+    while sort():
+        pass
     return done
 
 
@@ -45,16 +50,32 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
     """
     with transaction.atomic():
         at = position.locked()
+        _set(SQL_IN_ORDER)
         attempt = _attempts(at.attempt_id, to.attempt, ATTEMPTS_PER_EVENT * size)
-        tried = _rows(SQL_TRIED, at.attempt_id, attempt, at.event_id)
         new = [Stretch(*row) for row in _rows(SQL_NEW, segments.SPAN, at.event_id, to.event, size)]
+        _set(SQL_AS_EVER)
+        tried = _rows(SQL_TRIED, at.attempt_id, attempt, at.event_id)
         count = sum(stretch.events for stretch in new)
         event = max(stretch.last for stretch in new) if count == size else max(at.event_id, to.event)
         entries.write(new=new, again=tried)
-        if event // segments.SPAN > at.event_id // segments.SPAN:
-            segments.sort(before=event)
         moved = _move(at, Ids(event, attempt))
     return count + len(tried) if moved else None
+
+
+def sort(*, most: int = 0) -> bool:
+    """Builds the indexes of one segment, where more than `most` wait for theirs; False where there was nothing to do."""
+    if _waiting(IndexPosition.objects.first()) <= most:
+        return False
+    with transaction.atomic():
+        at = position.locked()
+        if _waiting(at) > most:
+            IndexPosition.objects.filter(pk=at.pk).update(open_id=segments.sort(at.event_id))
+    return True
+
+
+def _waiting(at: IndexPosition | None) -> int:
+    """Full segments without indexes, those of several days with the same ids as one."""
+    return (segments.full_up_to(at.event_id) - at.open_id) // segments.SPAN if at else 0
 
 
 def _attempts(at: int, to: int, most: int) -> int:
@@ -71,6 +92,11 @@ def _move(at: IndexPosition, to: Ids) -> bool:
         return False
     IndexPosition.objects.filter(pk=at.pk).update(event_id=to.event, attempt_id=to.attempt)
     return True
+
+
+def _set(sql: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
 
 
 def _rows(sql: str, *parameters: int) -> list[tuple[Any, ...]]:

@@ -1,9 +1,9 @@
 """The segments of the index: pieces of a day's entries by their event's id, so that words are sorted in all at once.
 
-PostgreSQL takes a word of an event into its index of words (GIN) in about a microsecond, and each event has a hundred;
+PostgreSQL takes a word of an event into its index of words (GIN) in about a microsecond, and each event has many;
 building that index over rows that are there costs a third. So new entries go to a segment without one, where a search
-reads row by row, and when the ids have left a segment behind, its indexes are built. All days together have at most one
-segment's worth of entries without an index.
+reads row by row, and when the ids have left a segment behind, its indexes are built. That has time until a burst is
+over: it was half of what PostgreSQL does for the index. `MOST_OPEN` bounds how much a search reads row by row.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,16 @@ from django.db import connection
 
 SPAN = 16_384
 """Ids of one segment: half a second to build, and some milliseconds to read. Each costs a search a moment, too."""
+MOST_OPEN = 6
+"""Segments that may be full and wait for their indexes."""
 
 SQL_MISSING = "SELECT name FROM unnest(%s::text[]) AS wanted (name) WHERE to_regclass(name) IS NULL"
 SQL_UNSORTED = r"""
-SELECT relname FROM pg_class
+SELECT relname, substring(relname FROM '\d+$')::bigint FROM pg_class
 WHERE relname LIKE 'parking\_eventsearch\_%%' AND relkind = 'r' AND pg_table_is_visible(oid)
   AND substring(relname FROM '^parking_eventsearch_\d{8}_(\d+)$')::bigint < %s
   AND to_regclass(relname || '_words') IS NULL
-ORDER BY 1
+ORDER BY 2, 1
 """
 # Words that come later (a late attempt) go in at once: what is only noted down, every search would have to read.
 # With little memory PostgreSQL sorts words in portions that stay in the processor's cache: a third less time.
@@ -68,16 +70,20 @@ def make(places: Iterable[tuple[date, int]]) -> None:
             cursor.execute(SQL_MAKE.format(segment=segment, day=day, first=first, end=first + SPAN))
 
 
-def sort(before: int) -> None:
-    """Builds the index of every segment that the index has left behind when it is at the id `before`."""
+def sort(at: int) -> int:
+    """Builds the indexes of the first segment that has none and is full when the index is at the id `at`, in the
+    index's transaction. The first id behind which there may be more of them.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(SQL_UNSORTED, [before // SPAN])
-        for (segment,) in cursor.fetchall():
+        cursor.execute(SQL_UNSORTED, [at // SPAN])
+        unsorted = cursor.fetchall()
+        for segment, _ in unsorted[:1]:
             cursor.execute(SQL_SORT.format(segment=segment))
+    return unsorted[1][1] * SPAN if len(unsorted) > 1 else full_up_to(at)
 
 
-def open_from(at: int) -> int:
-    """The first id of the segment that is open while the index is at the id `at`; those before it are sorted in."""
+def full_up_to(at: int) -> int:
+    """The first id of the segment that is being filled while the index is at the id `at`; those before it are full."""
     return at // SPAN * SPAN
 
 

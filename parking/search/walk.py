@@ -12,7 +12,7 @@ from psycopg.errors import QueryCanceled
 
 from parking import days
 from parking.models import IndexPosition
-from parking.search import common, segments
+from parking.search import common
 from parking.search.grammar import Query
 from parking.search.question import NOTHING_SHARED, Condition, Scope, Shared, condition, indexed, numbers
 
@@ -32,7 +32,7 @@ SET LOCAL jit = off;
 SET LOCAL max_parallel_workers_per_gather = 0;
 SET LOCAL plan_cache_mode = force_custom_plan
 """
-# The segments that have an index of their words, then the open one, which is read row by row (`segments`).
+# The segments that have an index of their words, then the open ones, which are read row by row (`segments`).
 # `id + 0`: the index of the words is to be used, not that of the ids.
 SQL_PROBE = """
 WITH found AS MATERIALIZED (
@@ -132,7 +132,7 @@ class Walk:
     def go(self) -> None:
         try:
             with _read_only():
-                self._open = segments.open_from(IndexPosition.objects.values_list("event_id", flat=True).first() or 0)
+                self._open = IndexPosition.objects.values_list("open_id", flat=True).first() or 0
                 for piece in pieces(self._days):
                     if self._full and (self._start or self._counted > COUNTED):
                         break

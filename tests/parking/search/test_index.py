@@ -143,6 +143,31 @@ def test_words_are_sorted_in_when_the_ids_have_left_a_segment(shelf, monkeypatch
     assert shelf.found("e-0") == ["e-0"]
 
 
+def test_segments_wait_for_their_indexes_until_a_burst_is_over(shelf, monkeypatch):
+    """But no more than a few of them: a search reads them row by row."""
+    monkeypatch.setattr(segments, "SPAN", 1)
+    monkeypatch.setattr(follow, "MOST_OPEN", 3)
+    monkeypatch.setattr(follow, "FEW", 3)
+    shelf.park("e-0", value=b'"everywhere"')
+    shelf.index()
+    one = follow.Follow()
+
+    def burst(first, end):
+        for number in range(first, end):
+            shelf.park(f"e-{number}", key=f"k{number}".encode(), value=b'"everywhere"')
+        return one.turn()
+
+    assert not burst(1, 4)
+    assert (len(indexed_segments()), len(shelf.found("everywhere"))) == (0, 4)
+    assert not burst(4, 7)
+    assert (len(indexed_segments()), len(shelf.found("everywhere"))) == (1, 7)
+    assert burst(7, 8)
+    assert len(indexed_segments()) > 1
+    while one.turn():
+        assert len(shelf.found("everywhere")) == 8
+    assert (len(indexed_segments()), len(shelf.found("everywhere"))) == (7, 8)
+
+
 def test_an_event_whose_words_cannot_be_made_stops_nobody(shelf, monkeypatch, caplog):
     """Everything searchable is derived, and may fail without failing the event (guarantee 3)."""
     shelf.park("e-1", key=b"k1", value=b'"trap\\n"')
