@@ -30,7 +30,7 @@ def topic(kafka, make_topic):
     return name
 
 
-def read(kafka, *places, seconds=20.0):
+def read(kafka, *places, seconds=60.0):
     return kafka_at.read({"bootstrap.servers": kafka}, places, seconds=seconds)
 
 

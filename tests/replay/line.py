@@ -282,7 +282,7 @@ def _flow(kafka: str, replay_topic: str, **changes: object) -> Flow:
         "consumer_group": "service",
         "parking_topic": f"{name}.parking",
         "replay_topic": replay_topic,
-        "outcome_timeout_seconds": 30,
+        "outcome_timeout_seconds": 240,
         **changes,
     }
     return Flow.objects.create(name=name, **fields)

@@ -115,7 +115,7 @@ class PlainLine:
             "consumer_group": f"{source}-billing",
             "parking_topic": parking,
             "target": "plain",
-            "outcome_timeout_seconds": 30,
+            "outcome_timeout_seconds": 240,
             **changes,
         }
         self.flow = Flow.objects.create(name=source, **fields)

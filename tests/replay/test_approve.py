@@ -112,7 +112,7 @@ def test_a_plan_that_changed_after_the_request_is_not_approved(line, requested, 
 def test_a_plan_that_was_changed_in_the_database_after_the_approval_does_not_run(line, requested):
     replay = say(line, requested)
     Step.objects.filter(replay=replay, ordinal=1).update(action="apply")
-    replay = run.finish(replay.pk, seconds=10)
+    replay = run.finish(replay.pk, seconds=60)
     assert replay.state == "stopped"
     assert "not the one that was approved" in replay.stop_reason
     assert line.read_replay_topic() == []

@@ -102,7 +102,7 @@ def test_two_workers_drive_one_replay_and_everything_happens_once(line, approved
     workers = [threading.Thread(target=work, args=(f"worker {number}",)) for number in range(2)]
     for worker in workers:
         worker.start()
-    replay, until = approved, time.monotonic() + 60
+    replay, until = approved, time.monotonic() + 240
     while replay.state in ("approved", "running", "releasing") and time.monotonic() < until:
         line.serve()
         line.park_all()

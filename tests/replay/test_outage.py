@@ -9,7 +9,7 @@ from tests.replay.line import again, tick
 
 @pytest.mark.slow
 def test_away_before_the_start_it_waits_and_starts_later(line, settings):
-    settings.REPLAY_LEASE_SECONDS = 6
+    usual, settings.REPLAY_LEASE_SECONDS = settings.REPLAY_LEASE_SECONDS, 6
     line.park("e1", "e2")
     line.decide("e1", "skip")
     replay = line.approved()
@@ -18,6 +18,7 @@ def test_away_before_the_start_it_waits_and_starts_later(line, settings):
     replay = again(replay)
     assert replay.state == "approved"
     assert "try again when Kafka is back" in replay.waiting_for
+    settings.REPLAY_LEASE_SECONDS = usual
     Cluster.objects.update(bootstrap_servers=line.kafka)
     replay = line.play(replay)
     assert (replay.state, replay.waiting_for) == ("completed", "")
@@ -25,11 +26,11 @@ def test_away_before_the_start_it_waits_and_starts_later(line, settings):
 
 @pytest.mark.slow
 def test_away_in_the_middle_the_same_steps_are_sent_when_it_is_back(line, settings):
-    settings.REPLAY_LEASE_SECONDS = 6
     line.change(window=1)
     line.park("e1", "e2", "e3")
     line.decide("e1", "skip")
     replay = tick(line.approved())
+    usual, settings.REPLAY_LEASE_SECONDS = settings.REPLAY_LEASE_SECONDS, 6
     Cluster.objects.update(bootstrap_servers="127.0.0.1:1")
     line.serve()
     line.park_all()
@@ -38,6 +39,7 @@ def test_away_in_the_middle_the_same_steps_are_sent_when_it_is_back(line, settin
     assert "Kafka does not acknowledge" in replay.waiting_for
     replay = tick(replay)
     assert replay.steps.get(ordinal=2).sends == 1, "what nobody acknowledged is not counted again"
+    settings.REPLAY_LEASE_SECONDS = usual
     Cluster.objects.update(bootstrap_servers=line.kafka)
     replay = line.play(replay)
     assert (replay.state, replay.waiting_for) == ("completed", "")

@@ -108,7 +108,7 @@ def test_without_redis_it_is_one_line_and_nothing_is_lost(line, variables):
     line.decide("e1", "skip")
     line.request()
     gone = {**variables, "SIDING_REDIS_URL": "redis://127.0.0.1:1/0"}
-    ran = subprocess.run([sys.executable, "-c", APPROVE], env=gone, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", APPROVE], env=gone, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr.count("Redis cannot be reached") == 1, ran.stderr
     replay = Replay.objects.get()

@@ -18,7 +18,7 @@ ONLY_ITSELF = (
 
 def run(*arguments: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=240, check=False)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_servers_that_are_here(variables: dict[str, str]) -> None:
 def test_servers_that_are_not_here_are_all_named(nowhere: dict[str, str]) -> None:
     began = time.monotonic()
     done = run("manage.py", "check", variables=nowhere)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 120
     assert done.returncode == 1
     assert "SIDING_DATABASE_URL: (siding.E201) PostgreSQL at 127.0.0.1:" in done.stderr
     assert "SIDING_REDIS_URL: (siding.E301) Redis at 127.0.0.1:" in done.stderr

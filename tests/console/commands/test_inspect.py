@@ -26,7 +26,7 @@ def inspect(*lines: str) -> tuple[int, list[dict[str, Any]], str]:
         input="\n".join(lines).encode("utf-8", "surrogateescape"),
         env=NOWHERE,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()

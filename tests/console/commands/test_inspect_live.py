@@ -60,7 +60,7 @@ def test_a_record_of_ours_without_a_database(kafka, topic):
     env = {**NOWHERE, "SIDING_KAFKA_BOOTSTRAP_SERVERS": kafka, "PATH": os.environ["PATH"]}
     done = subprocess.run(
         [sys.executable, "manage.py", "inspect", *at(topic, 0, 0)],
-        env=env, capture_output=True, timeout=60, check=False, text=True,
+        env=env, capture_output=True, timeout=240, check=False, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()

@@ -162,7 +162,7 @@ def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start,
     hook(flow.team, receiver.url)
     rule(flow, resolve_at=0)
     lot = Lot(flow)
-    intake_lives()
+    intake_lives(seconds_ago=-3600)  # for as long as this takes
     watches = [start("watch"), start("watch")]
     start("rqworker", "alerts")
 
@@ -175,7 +175,6 @@ def test_from_breach_to_resolution_while_redis_dies_and_a_watch_is_killed(start,
     own_redis.stop()
     worked = Beat.objects.get(process="watch", note="works").pid
     next(watch for watch in watches if watch.pid == worked).kill()
-    intake_lives()
     settle(lot, key, "applied", "applied", "applied")
     wait_until(lambda: len(receiver.got) == 2)
     wait_until(lambda: not Delivery.objects.open().exists())

@@ -120,7 +120,7 @@ def test_alm_02_while_intake_is_dead_nothing_resolves_and_its_silence_is_an_alar
 
 def test_an_intake_that_never_lived_is_stale_too(flow, pager):
     made = rule(flow, "stale", threshold=120, resolve_at=30)
-    type(made).objects.update(created_at=timezone.now() - timedelta(seconds=119))
+    type(made).objects.update(created_at=timezone.now() - timedelta(seconds=60))
     assert alarms.evaluate() == 0
     type(made).objects.update(created_at=timezone.now() - timedelta(seconds=121))
     assert alarms.evaluate() == 1

@@ -43,7 +43,7 @@ def test_a_fresh_environment_with_only_what_the_kit_asks_for(tmp_path: Path) -> 
     for name in asked_for():
         bring(name, packages)
     run = subprocess.run(
-        [python, "-I", "-c", PROGRAM, tmp_path / "ledger.db"], capture_output=True, text=True, timeout=60, check=False
+        [python, "-I", "-c", PROGRAM, tmp_path / "ledger.db"], capture_output=True, text=True, timeout=240, check=False
     )
     assert run.stderr == ""
     assert run.stdout.startswith(str(packages))

@@ -24,6 +24,6 @@ print(sorted(name for name in sys.modules if name.partition(".")[0] in {BLOCKED!
 
 
 def test_the_kit_is_imported_and_built_without_django() -> None:
-    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=240, check=False)
     assert run.stderr == ""
     assert run.stdout.strip() == "[]"

@@ -18,7 +18,7 @@ def test_a_console_that_does_not_answer_fails_the_check(variables, tmp_path):
         env={**os.environ, **variables, **nowhere.variables(), **base_url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 1

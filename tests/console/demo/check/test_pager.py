@@ -49,7 +49,7 @@ def test_it_answers_over_http_and_keeps_what_is_signed():
         def post(given):
             request = urllib.request.Request(pager.address, BODY.encode(), given)
             try:
-                return urllib.request.urlopen(request, timeout=5).status
+                return urllib.request.urlopen(request, timeout=60).status
             except urllib.error.HTTPError as error:
                 return error.code
 
