@@ -25,11 +25,6 @@ class Trial:
         """The event is not tried for so long."""
         yield Wait(seconds)
 
-    def hold_up(self, seconds: float) -> Generator[Ask, Any, None]:
-        """A try that has begun has to wait."""
-        yield from self.pause(seconds)
-        yield from self.begin()
-
 
 class Suspicious(Trial):
     """The tries of an event that may have ended a process: one that ends this one, too, will be known as an attempt.

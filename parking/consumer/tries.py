@@ -10,6 +10,7 @@ from typing import Any
 
 from parking.attempt import Attempt
 from parking.consumer.ask import Ask, Call, Handle
+from parking.consumer.budget import Budget
 from parking.consumer.dependency import Dependencies, Dependency, judge, wait
 from parking.consumer.effect import Effect, Write, effect
 from parking.consumer.errors import Poison, RateLimited
@@ -36,7 +37,8 @@ class Retries:
     """How often an event is tried before it is parked, and how long between two tries, in seconds.
 
     The wait after a failed try is any time up to a limit that grows (full jitter), so that many events that failed
-    together do not come back together. No try begins later than `budget` seconds after the first one failed.
+    together do not come back together. No try begins later than `budget` seconds after the first one failed; what it
+    waits for others meanwhile (a rate limit, a dependency, a database) is not of these.
     Exceptions of the kinds `never` will not succeed when tried again; they park the event at once, as Poison does.
     """
 
@@ -91,21 +93,25 @@ class Trying:
         tries = self._ended(work, (yield from trial.begin()))
         if len(tries) >= self._retries.attempts:
             return (yield from self._insist.ask(Call(partial(work.failed, tries, None))))  # type: ignore[no-any-return]
+        budget = Budget(self._retries.budget, self._now_ms, failed=bool(tries))
+        held_up = partial(self._held_up, trial, budget)
         while True:
             event = replace(work.event, attempt=work.event.attempt + len(tries))
             needed: list[Dependency] = []
             noted = traces(event)
+            budget.begin()
             try:
                 needed = yield from self._needed(event)
                 while (seconds := wait(needed, self._now())) > 0:
                     yield from trial.pause(seconds)
                     needed = yield from self._needed(event)
                 yield from trial.begin()
+                budget.begin()
                 handle = Handle(partial(noting, self.handler, event, noted))
-                returned = yield from self._insist.ask(handle, trial.hold_up)
+                returned = yield from self._insist.ask(handle, held_up)
                 decided = effect(returned)
                 decided = replace(decided, evidence=together(noted, decided.evidence))
-                step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)), trial.hold_up)
+                step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)), held_up)
             except RateLimited as limit:
                 yield Call(partial(self._limited, event))
                 judge(needed, limit, self._now())
@@ -115,11 +121,11 @@ class Trying:
                 if judge(needed, error, self._now()):
                     continue  # the dependency is away: the event waits until it is back
                 tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
-                if not self._goes_on(tries, error):
+                if (pause := self._next(tries, error, budget)) is None:
                     evidence = together(noted, error.evidence if isinstance(error, Poison) else None)
                     parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))
                     return parked
-                yield from trial.pause(self._chance() * self._retries.longest(len(tries)))
+                yield from trial.pause(pause)
             else:
                 judge(needed, None, self._now())
                 return step
@@ -139,9 +145,18 @@ class Trying:
             for n in range(number)
         ]
 
-    def _goes_on(self, tries: Sequence[Attempt], error: Exception) -> bool:
-        within = tries[-1].at - tries[0].at <= self._retries.budget * 1000
-        return within and len(tries) < self._retries.attempts and not self._retries.hopeless(error)
+    def _held_up(self, trial: Trial, budget: Budget, seconds: float) -> Generator[Ask, Any, None]:
+        """What a try needs is away: it waits, and then begins anew."""
+        yield from trial.pause(seconds)
+        yield from trial.begin()
+        budget.begin()
+
+    def _next(self, tries: Sequence[Attempt], error: Exception, budget: Budget) -> float | None:
+        """Seconds until the next try; None where there is none."""
+        if len(tries) >= self._retries.attempts or self._retries.hopeless(error):
+            return None
+        seconds = self._chance() * self._retries.longest(len(tries))
+        return seconds if budget.spend(seconds) else None
 
     def _now(self) -> float:
         return self._now_ms() / 1000

@@ -1,10 +1,13 @@
 """How often the handler runs, with which waits, and what is kept of each failed try."""
 
 import logging
+from collections.abc import Callable
 
 import pytest
 
 from parking.attempt import ValidationError
+from parking.consumer.breaker import Breaker
+from parking.consumer.dependency import Dependency
 from parking.consumer.effect import Effect
 from parking.consumer.errors import Interrupted, Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.tries import Retries
@@ -183,7 +186,80 @@ def test_no_try_begins_after_the_budget(service: Service, log: Log) -> None:
     service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
     service.fails[b"e1"] = ValueError("again")
     service.take(source("e1", 0))
-    assert len(log.announcements[0].attempts) == 4, "at 0, 10, 20 and 30 seconds; after 30 no more"
+    assert len(log.announcements[0].attempts) == 3, "at 0, 10 and 20 seconds; one at 30 would be too late"
+    assert service.waited == [10, 10], "and nobody waits for a try that may not begin"
+
+
+def test_a_try_s_own_time_is_of_the_budget(service: Service, log: Log) -> None:
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    service.fails[b"e1"] = ValueError("again")
+    service.meanwhile = lambda event: service.waited.append(6)
+    service.take(source("e1", 0))
+    assert service.waited == [6, 10, 6], "the first one has failed at 6, the second one at 22; one at 32 is too late"
+
+
+ASKED = RateLimited(3600)
+AWAY = Unavailable("accounts: away")
+
+
+@pytest.mark.parametrize(
+    ("errors", "waits"),
+    [
+        ([ValueError(), ASKED, ValueError()], [10, 3600, 10]),
+        ([ASKED, ValueError(), ValueError(), ASKED], [3600, 10, 10, 3600]),
+        ([ValueError(), *[AWAY] * 9, ValueError()], [10, 0.2, 0.4, 0.8, 1.6, 3.2, *[5.0] * 4, 10]),
+    ],
+)
+def test_what_holds_an_event_up_takes_nothing_of_the_budget(
+    service: Service, log: Log, errors: list[Exception], waits: list[float]
+) -> None:
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    left = errors.copy()
+    service.fails[b"e1"] = lambda event: left.pop(0) if left else None
+    service.take(source("e1", 0))
+    assert (service.applied, log.said) == (["e1"], [])
+    assert service.waited == pytest.approx(waits)
+
+
+def test_a_dependency_that_is_away_takes_nothing_of_the_budget(make_service: Callable[..., Service], log: Log) -> None:
+    """Neither the wait for it, nor the time-out of whoever finds that it is still away."""
+    breaker = Breaker(failures=1, open_for=30)
+    service = make_service(dependencies=[Dependency("model", breaker=breaker)])
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    left = [ValueError(), *[TimeoutError("away")] * 4, ValueError()]
+    service.fails[b"e1"] = lambda event: left.pop(0) if left else None
+    service.meanwhile = lambda event: service.waited.append(60) if left and isinstance(left[0], TimeoutError) else None
+
+    def wait(seconds: float) -> None:
+        service.waited.append(seconds)
+        if len(left) == 5 and not breaker.is_open:
+            breaker.failed(service.now() / 1000)
+
+    service.process(source("e1", 0), wait)
+    assert (service.applied, log.said, left) == (["e1"], [], [])
+    assert sum(service.waited) > 4 * 90
+
+
+def test_a_wait_is_counted_once_where_it_cannot_be_said_what_the_event_needs(
+    make_service: Callable[..., Service], log: Log
+) -> None:
+    service = make_service(dependencies=[Dependency("model", needed_by=lambda event: bool(event.json()["model"]))])
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    service.take(source("{}", 0))
+    assert (service.waited, len(log.announcements[0].attempts)) == ([10, 10], 3)
+
+
+def test_a_write_whose_database_is_away_takes_nothing_of_the_budget(service: Service, log: Log) -> None:
+    service.process._trying._retries = Retries(attempts=100, first_wait=10, factor=1, budget=25)
+    left = [ValueError(), *[AWAY] * 9, ValueError()]
+
+    def write(connection: object) -> None:
+        if left:
+            raise left.pop(0)
+
+    service.returns(Effect(write))
+    service.take(source("e1", 0))
+    assert (len(service.seen), log.said, left) == (3, [], [])
 
 
 def test_kinds_that_never_succeed_are_parked_at_once(service: Service, log: Log) -> None:
