@@ -16,6 +16,7 @@ from tests.consumer.model.kit import Kit
 from tests.consumer.model.memory import EMPTY, Call, Database, Paused, State, Transcript, ledger
 
 KEY = b"k"
+AMENDED = b"amended "
 NAMES = {"name": "f", "source_topic": "s", "parking_topic": "p", "replay_topic": "r", "consumer_group": "g"}
 assert _Wait is not None
 
@@ -49,8 +50,15 @@ class Answer(NamedTuple):
     still_held: tuple[str, ...] = ()
 
 
-What = tuple[int, int] | Order | bytes | None
-"""Source partition and place in it; a replay record; a key whose outbox is published, None for all keys."""
+class Purging(NamedTuple):
+    """A pass of the purge, and what Kafka told at that time: where its partitions begin, end, and are committed."""
+
+    now: int
+    places: tuple[tuple[int, int, int], ...]
+
+
+What = tuple[int, int] | Order | Purging | bytes | None
+"""Source partition and place in it; a replay record; a purge; a key whose outbox is published, None for all keys."""
 
 
 class Doing(NamedTuple):
@@ -85,10 +93,11 @@ class Consumer:
         self._flow = kit.Flow(**NAMES)
         self._database = Database(kit)
         self._ledger = ledger(kit, self._database)
-        gate = kit.Gate(self._flow, self._ledger, lambda: 1)
+        gate = kit.Gate(self._flow, self._ledger, lambda: self.now)
         self._real_outbox = kit.Outbox(self._flow.name, self._ledger, self)
         retries = kit.Retries(attempts=1)
-        self._process = kit.Process(gate, Phase(self), self._handler, retries, lambda: 1, chance=lambda: 0.0)
+        self._process = kit.Process(gate, Phase(self), self._handler, retries, lambda: self.now, chance=lambda: 0.0)
+        self.now = 1
         self.states: list[State] = [EMPTY]
         self._numbers = {EMPTY: 0}
         self._transcripts: list[Transcript] = [()]
@@ -118,8 +127,9 @@ class Consumer:
 
     # One step of the real code
 
-    def _step(self, number: int, doing: Doing, choice: str) -> Done:
+    def _step(self, number: int, doing: Doing, choice: str, now: int = 1) -> Done:
         """Carry a process on by one step, on that ledger; `choice` is what its handler decides now, if it does."""
+        self.now = now
         self.steps_run += 1
         self._database.load(self.states[number])
         call = self._ledger.call = self._call = Call(self._transcripts[doing.heard], choice)
@@ -136,9 +146,19 @@ class Consumer:
     def _run(self, what: What) -> None:
         if what is None or isinstance(what, bytes):
             Phase(self).publish(what)
+        elif isinstance(what, Purging):
+            self._purge(what)
         else:
             record = self._command(what) if isinstance(what, Order) else self.partitions[what[0]][what[1]]
             self._process(record, lambda _: self._call.later())
+
+    def _purge(self, what: Purging) -> None:
+        """What `parking.consumer.purge.purge` does once Kafka has told."""
+        purge, place = self._kit.module("purge"), self._kit.module("edge").Place
+        places = {str(number): place(*one) for number, one in enumerate(what.places)}
+        since = purge.note(self._flow.name, self._ledger, places, now_ms=what.now)
+        if since:
+            purge.forget(self._flow.name, self._ledger, before=since)
 
     def _handler(self, event: Any) -> Callable[[Any], object]:
         if self._call.decided() == "fails":
@@ -166,7 +186,7 @@ class Consumer:
         asked = Command(order.action, "f", KEY, order.token, "replay")
         if order.action != names.RELEASE:
             record = self._records[order.event]
-            value = b"amended" if order.action == "amend" else record.value
+            value = AMENDED + (record.value or b"") if order.action == "amend" else record.value
             asked = replace(
                 asked, action=names.APPLY if order.action == "amend" else order.action, event_id=order.event,
                 key=record.key, value=value, headers=record.headers, source=record.coordinates,

@@ -12,12 +12,12 @@ from typing import Any
 
 from tests.consumer.model.kit import Kit
 
-TABLES = ("siding_hold", "siding_fate", "siding_announcement", "effect")
+TABLES = ("siding_hold", "siding_fate", "siding_announcement", "effect", "siding_forgotten")
 EFFECT = "CREATE TABLE effect (event_id text NOT NULL, value blob, token integer NOT NULL)"
 
 State = tuple[tuple[tuple[Any, ...], ...], ...]
 """The rows of each table, and the last sequence number of the outbox."""
-EMPTY: State = ((), (), (), (), ((0,),))
+EMPTY: State = ((), (), (), (), (), ((0,),))
 Transcript = tuple[Any, ...]
 
 

@@ -6,18 +6,20 @@ after a record was published and before it was read could as well have come befo
 there. What the console sends is a step of its own, and so is what the consumer takes.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 from parking.wire import names
-from tests.consumer.model.consumer import Answer, Consumer, Doing, Done, Order, Parked, What
+from tests.consumer.model.consumer import AMENDED, Answer, Consumer, Doing, Done, Order, Parked, Purging, What
 from tests.consumer.model.kit import Kit
 
 HOLD = ("flow", "key_digest", "hold_key", "quarantined", "blocked_by", "floor", "released", "released_position", "next")
 PUT_BACK, REPAIRED = -1, -2
 PUBLISHING = ("outbox", "publish")
+AGE = 1_000
 STOPS = (names.FAILED, names.FENCED, names.NOT_HELD, names.OUT_OF_ORDER, names.REFUSED)
 
 
@@ -41,6 +43,14 @@ class Bounds:
     together: bool = False
     """Whether another plan may start while the worker of an older one still sends."""
     plans: tuple[str, ...] = ("apply",)
+    purges: int = 0
+    """Passes of the purge, while the retention of the topics deletes what was decided and read."""
+    at_once: bool = False
+    """Whether a pass of the purge is one step, and so is it with what the retention deletes just before."""
+    losses: int = 0
+    """Answers `released` that the parking topic loses before the console reads them."""
+    early: bool = False
+    """Whether a backup may be older than the quarantine, of which the console knows all, then."""
     restores: int = 0
     """Whether the service's database may be put back, once, to a time at which all events had been read."""
     fine: bool = False
@@ -72,6 +82,18 @@ class World(NamedTuple):
     sweeps: int
     backup: int | None = None
     """The ledger as it was backed up; PUT_BACK, then REPAIRED once the console has asked to hold the key again."""
+    purges: int = 0
+    purge: Doing | None = None
+    now: int = 1
+    """The time, which moves when the purge looks at it: what was decided before that is older than what is after it."""
+    lows: tuple[int, ...] = ()
+    """Where the partitions begin: what is before may still be at hand, but is not delivered again."""
+    forgotten: frozenset[tuple[int, int]] = frozenset()
+    """The source records whose fates were purged."""
+    losses: int = 0
+    losing: bool = False
+    lost: bool = False
+    """Whether the next `released` will not arrive, and whether one did not."""
 
 
 class Fate(NamedTuple):
@@ -98,6 +120,8 @@ class View(NamedTuple):
     floor: int
     fates: dict[str, Fate]
     effects: list[str]
+    values: list[bytes]
+    """What took effect: one for each source record, whatever id it has."""
 
 
 class Violation(Exception):
@@ -139,6 +163,7 @@ class Search:
         return World(
             0, owners, None, None, (), frozenset(), frozenset(), -1, 0, (), (), 0,
             b.crashes, b.failures, b.cancels, b.resends, b.sweeps,
+            purges=b.purges, lows=(0,) * len(owners) if b.purges else (), losses=b.losses,
         )  # fmt: skip
 
     # What may happen next
@@ -153,6 +178,7 @@ class Search:
                 yield "old owner DIES", w._replace(zombie=None, crashes=w.crashes - 1)
         yield from self._sweep(w)
         yield from self._restore(w)
+        yield from self._purge(w) if self.bounds.purges else ()
         if self.consumer.buffers(w.ledger):
             yield "ten seconds pass", w._replace(ledger=self.consumer.buffer_over(w.ledger))
         yield from self._console(w)
@@ -168,23 +194,26 @@ class Search:
             who = f"{who} takes {what!r}:"
         for step in self._steps(w, doing):
             then, name = step.then, f"{who} {step.name}"
-            if step.doing is not None or step.dies:
+            if step.dies:
+                yield name, _begins(then, number, place)
+                continue
+            if step.doing is not None:
                 yield name, then._replace(owners=_put(w.owners, number, (place, step.doing)))
                 continue
             yield f"{name}, moves on", then._replace(owners=_put(w.owners, number, (place + 1, None)))
             if then.crashes:
-                again = then._replace(owners=_put(w.owners, number, (place, None)), crashes=then.crashes - 1)
+                again = _begins(then, number, place)._replace(crashes=then.crashes - 1)
                 yield f"{name}, DIES before it moves on", again
         if not w.crashes:
             return
         fewer = w._replace(crashes=w.crashes - 1)
         if w.owners[number][1] is not None:
-            yield f"{who} DIES", fewer._replace(owners=_put(w.owners, number, (place, None)))
+            yield f"{who} DIES", _begins(fewer, number, place)
             if self.bounds.zombies and w.zombie is None:
                 gone = fewer._replace(owners=_put(w.owners, number, (place, None)))
                 yield f"{who} loses its partition, runs on", gone._replace(zombie=doing)
         if place:
-            yield f"{who} starts again at 0", fewer._replace(owners=_put(w.owners, number, (0, None)))
+            yield f"{who} starts again at 0", _begins(fewer, number, 0)
 
     def _next(self, w: World, number: int, place: int) -> What:
         if number == len(w.owners) - 1:
@@ -211,7 +240,7 @@ class Search:
         elif doing.next == "later":
             choices = [] if self.consumer.buffers(w.ledger) else ["again"]
         for choice in choices:
-            done = self.consumer.step(w.ledger, doing, choice)
+            done = self.consumer.step(w.ledger, doing, choice, w.now)
             then = self._after(w._replace(failures=w.failures - (choice == "fails")), done)
             said = "".join(f" {heard}" for heard in done.published)
             yield Step(f"{choice or doing.next}{said}", done.doing, then)
@@ -220,7 +249,7 @@ class Search:
         """Coarse: all that is due is published in one step, or up to where the process dies."""
         name, next_one = "publishes", doing
         while True:
-            done = self.consumer.step(w.ledger, next_one, "")
+            done = self.consumer.step(w.ledger, next_one, "", w.now)
             w = self._after(w, done)
             name += "".join(f" {heard}" for heard in done.published)
             if done.doing is None or done.doing.next not in PUBLISHING:
@@ -233,7 +262,9 @@ class Search:
     def _after(self, w: World, done: Done) -> World:
         """What is published is read by the console at once (why that is enough: the docstring of this module)."""
         if done.ledger != w.ledger:
-            w = w._replace(ledger=done.ledger, acted=max(w.acted, self._newest(done.ledger)))
+            gone = self._gone(w.ledger, done.ledger) if self.bounds.purges else frozenset()
+            acted = max(w.acted, self._newest(done.ledger))
+            w = w._replace(ledger=done.ledger, acted=acted, forgotten=w.forgotten | gone)
         for heard in done.published:
             w = self._read(w, heard)
         return w
@@ -241,22 +272,74 @@ class Search:
     def _restore(self, w: World) -> Iterator[tuple[str, World]]:
         sources = list(enumerate(w.owners[:-1]))
         all_read = all(doing is None and self._next(w, n, place) is None for n, (place, doing) in sources)
-        if w.backup is None and self.bounds.restores and all_read and self.view(w.ledger).quarantined:
-            yield "BACKUP", w._replace(backup=w.ledger)
-        working = w.zombie or w.sweep or any(doing for _, doing in w.owners)
+        if w.backup is None and self.bounds.restores:
+            if self.bounds.early or (all_read and self.view(w.ledger).quarantined):
+                yield "BACKUP", w._replace(backup=w.ledger)
+        working = w.zombie or w.sweep or w.purge or any(doing for _, doing in w.owners)
         if w.backup is not None and w.backup >= 0 and not working and w.backup != w.ledger:
-            yield "RESTORE", w._replace(backup=PUT_BACK, ledger=w.backup, acted=0)
+            before = self.view(w.backup).fates
+            if not self.bounds.early or self.view(w.ledger).fates.keys() - before.keys() <= dict(w.known).keys():
+                forgotten = w.forgotten - {fate.source for fate in before.values()}
+                yield "RESTORE", w._replace(backup=PUT_BACK, ledger=w.backup, acted=0, forgotten=forgotten)
         if w.backup == PUT_BACK and not w.workers and w.token < self.bounds.tokens:
             token = w.token + 1
             orders = tuple(Order(names.HOLD, token, event, position) for event, position in sorted(w.known))
             workers = ((token, orders),) if orders else ()
             yield f"plan {token}: hold again", w._replace(token=token, backup=REPAIRED, workers=workers)
 
+    def _purge(self, w: World) -> Iterator[tuple[str, World]]:
+        """The purge, and what it waits for: that the topics have no more of what was decided and read."""
+        lows = self._lows(w)
+        if lows != w.lows and not self.bounds.at_once:
+            yield f"retention deletes up to {lows}", w._replace(lows=lows)
+        if w.purge is not None:
+            for step in self._steps(w, w.purge):
+                yield f"purge {step.name}", step.then._replace(purge=step.doing)
+        elif w.purges and not w.workers:  # an older plan that is sent later is one that `keep_days` has outlived
+            for kept in {w, w._replace(lows=lows)} if self.bounds.at_once else {w}:
+                doing = self.consumer.begin(Purging(w.now + AGE, self._places(kept)))
+                begun = kept._replace(purges=w.purges - 1, purge=doing, now=w.now + AGE)
+                yield f"purge begins: {doing.what}", self._whole(begun) if self.bounds.at_once else begun
+
+    def _whole(self, w: World) -> World:
+        """After all steps of the purge."""
+        while w.purge is not None:
+            (step,) = self._steps(w, w.purge)
+            w = step.then._replace(purge=step.doing)
+        return w
+
+    def _lows(self, w: World) -> tuple[int, ...]:
+        """Where the partitions begin once all is deleted that may be."""
+        decided = {fate.source for fate in self.view(w.ledger).fates.values()} | w.forgotten
+        lows = tuple(self._decided(decided, number) for number in range(len(w.owners) - 1)) + (w.owners[-1][0],)
+        return tuple(map(max, lows, w.lows))
+
+    def _decided(self, decided: Set[tuple[int, int]], number: int) -> int:
+        """How many records the partition begins with of which each was decided: those may be deleted, none is lost."""
+        return next(place for place in itertools.count() if (number, place) not in decided)
+
+    def _places(self, w: World) -> tuple[tuple[int, int, int], ...]:
+        """The partitions as Kafka tells of them; each ends, as early as it can be, with what somebody has read."""
+        sources = [fate.source for fate in self.view(w.ledger).fates.values()] + [*w.forgotten]
+        ends = [
+            max(low, place + (doing is not None), *(at + 1 for n, at in [*sources, (number, -1)] if n == number))
+            for number, ((place, doing), low) in enumerate(zip(w.owners, w.lows, strict=True))
+        ]
+        ends[-1] = len(w.replay)
+        return tuple((low, end, place) for low, end, (place, _) in zip(w.lows, ends, w.owners, strict=True))
+
+    @cache  # noqa: B019 -- lives as long as the search
+    def _gone(self, before: int, after: int) -> frozenset[tuple[int, int]]:
+        """The source records whose fates are not there any more."""
+        was, now = self.view(before).fates, self.view(after).fates
+        return frozenset(was[event].source for event in was.keys() - now.keys())
+
     def _idle(self, w: World) -> bool:
         """Nobody works and there is nothing to take."""
         return (
             w.zombie is None
             and w.sweep is None
+            and w.purge is None
             and all(doing is None and self._next(w, n, place) is None for n, (place, doing) in enumerate(w.owners))
         )
 
@@ -273,6 +356,8 @@ class Search:
             if self.bounds.together or not w.workers:
                 for decision in self.bounds.plans:
                     yield f"plan {w.token + 1}: {decision} the first", self._plan(w, decision)
+        if w.losses and w.replay:
+            yield "parking topic loses the next release", w._replace(losses=w.losses - 1, losing=True)
         for order in {o for o in w.replay if o.token == w.token} if w.resends else ():
             yield f"console sends {order} again", w._replace(replay=(*w.replay, order), resends=w.resends - 1)
 
@@ -284,9 +369,11 @@ class Search:
         if heard.outcome in names.FACTS:
             fact = (heard.outcome, heard.fate_token or 0, heard.fingerprint or b"")
             return w._replace(facts=w.facts | {(heard.event, fact)}) if heard.event not in dict(w.facts) else w
+        if heard.outcome == names.RELEASED and w.losing:
+            return w._replace(losing=False, lost=True)
         if heard.outcome == names.RELEASED:
             position = heard.position if self.bounds.positions else 1_000
-            return w._replace(released=max(w.released, position or 0))
+            return w._replace(released=max(w.released, position or 0), lost=False)
         w = self._return(w, heard)
         if heard.token != w.token:
             return w
@@ -321,7 +408,7 @@ class Search:
     # What must hold
 
     def _view(self, number: int) -> View:
-        holds, fates, _, effects, _ = self.consumer.state(number)
+        holds, fates, _, effects, *_ = self.consumer.state(number)
         hold = dict(zip(HOLD, holds[0], strict=False)) if holds else {"quarantined": 0, "floor": 0}
         columns = [row[1] for row in self._columns()]
         found = {}
@@ -331,7 +418,8 @@ class Search:
             found[fate["event_id"].decode()] = Fate(
                 fate["state"], fate["position"], fate["token"], fate["fingerprint"], source
             )
-        return View(bool(hold["quarantined"]), int(hold["floor"]), found, [row[0] for row in effects])
+        ids, values = [row[0] for row in effects], [row[1].removeprefix(AMENDED) for row in effects]
+        return View(bool(hold["quarantined"]), int(hold["floor"]), found, ids, values)
 
     @cache  # noqa: B019 -- lives as long as the search
     def _columns(self) -> list[Any]:
@@ -347,27 +435,31 @@ class Search:
     def _check(self, before: World, after: World) -> None:
         if before.ledger == after.ledger or before.backup != after.backup:
             return
-        problem = self._problem(before.ledger, after.ledger, before.acted)
+        problem = self._problem(before.ledger, after.ledger, before.acted, after.forgotten)
         if problem:
             self._fail(problem, after)
 
     @cache  # noqa: B019
-    def _problem(self, before: int, after: int, acted: int) -> str:
+    def _problem(self, before: int, after: int, acted: int, forgotten: frozenset[tuple[int, int]]) -> str:
         was, now = self.view(before), self.view(after)
-        if len(now.effects) != len(set(now.effects)):
+        ids = [] if forgotten else now.effects  # an event that comes with an id that is forgotten is a new one
+        if len(ids) != len(set(ids)) or len(now.values) != len(set(now.values)):
             return f"an effect twice: {now.effects}"
-        if sorted(now.effects) != sorted(e for e, fate in now.fates.items() if fate.state == "applied"):
+        applied = [event for event, fate in now.fates.items() if fate.state == "applied"]
+        if sorted(now.effects) != sorted(applied) and not forgotten:
+            return "effects and fates differ"
+        if set(now.effects) - set(was.effects) - set(applied) or set(applied) - set(now.effects):
             return "effects and fates differ"
         if not now.quarantined and any(fate.state == "held" for fate in now.fates.values()):
             return "open with something held"
         for event, fate in now.fates.items():
             if fate != was.fates.get(event):
-                problem = self._changed(event, was, now, acted)
+                problem = self._changed(event, was, now, acted, forgotten)
                 if problem:
                     return problem
         return ""
 
-    def _changed(self, event: str, was: View, now: View, acted: int) -> str:
+    def _changed(self, event: str, was: View, now: View, acted: int, forgotten: frozenset[tuple[int, int]]) -> str:
         before, fate = was.fates.get(event), now.fates[event]
         if before is not None and before.state != "held":
             return f"{event} changed after it was settled"
@@ -381,7 +473,7 @@ class Search:
         if before is None and was.quarantined:
             return f"{event} took effect live in a quarantined key"
         partition, place = fate.source
-        settled = {f.source for f in now.fates.values() if f.state != "held"}
+        settled = {f.source for f in now.fates.values() if f.state != "held"} | forgotten
         if any((partition, earlier) not in settled for earlier in range(place)):
             return f"{event} overtook an earlier event of its partition"
         return ""
@@ -400,17 +492,20 @@ class Search:
         facts, known = dict(w.facts), dict(w.known)
         held = {event for event, fate in view.fates.items() if fate.state == "held"}
         records = {(n, place) for n, records in enumerate(self.consumer.partitions) for place in range(len(records))}
-        if records != {fate.source for fate in view.fates.values()}:
+        if records != {fate.source for fate in view.fates.values()} | w.forgotten:
             self._fail(f"lost: only {sorted(view.fates)} have a fate", w)
         if held - known.keys():
             self._fail(f"the console never heard of {held - known.keys()}", w)
         forgot_the_release = w.backup == REPAIRED and not held  # the next event of the key is held, and tells of it
         if view.quarantined and known and self._released(w) and not forgot_the_release:
             self._fail("the console calls it released, the consumer holds it", w)
-        if not view.quarantined and not self._released(w):
+        if not view.quarantined and not self._released(w) and not w.lost:
             self._fail("phantom: the consumer holds nothing, the console does", w)
         for event, fact in facts.items():
-            fate = view.fates[event]
+            fate = view.fates.get(event)
+            if fate is None and w.forgotten:
+                continue
+            assert fate is not None, event
             same = fact == (fate.state, fate.token, fate.fingerprint)
             if w.backup == REPAIRED:  # a record of a plan that the old ledger had fenced may have acted again
                 same = (fact[0], fact[2]) == (fate.state, fate.fingerprint)
@@ -424,6 +519,12 @@ class Search:
             story.append(step[1])
             step = self.seen[step[0]]
         raise Violation("\n  ".join([problem, *reversed(story)]))
+
+
+def _begins(w: World, number: int, place: int) -> World:
+    """Somebody new has the partition, and begins there: or where it begins, if that is later."""
+    place = max(place, w.lows[number]) if w.lows else place
+    return w._replace(owners=_put(w.owners, number, (place, None)))
 
 
 def _put(owners: tuple[Any, ...], number: int, owner: tuple[int, Doing | None]) -> tuple[Any, ...]:

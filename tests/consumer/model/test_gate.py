@@ -31,6 +31,9 @@ BOUNDS = {
     "two partitions, three events, cancelled": Bounds((("a", "b"), ("c",)), cancels=1),
     "a restored ledger, held again": Bounds(ONE, tokens=3, restores=1),
     "another event wears the id": Bounds((("a", "a=other", "b"),), crashes=1, zombies=True),
+    "a purge, a lost release": Bounds((("a",),), tokens=2, purges=2, losses=1),
+    "a purge, a record at hand": Bounds((("a",),), crashes=1, purges=2),
+    "a purge, another event wears the id": Bounds((("a", "a=other"),), failures=0, crashes=1, purges=2),
     "each step of publishing": Bounds(ONE, fine=True, sweeps=1),
     "each step of publishing, a crash": Bounds(ONE, crashes=1, fine=True),
     "each step of publishing, an old owner": Bounds((("a",),), crashes=1, fine=True, sweeps=1, zombies=True),
@@ -89,6 +92,22 @@ TAKEN_AWAY = [
         Without("id_conflict", RULES, "return Source.KNOWN if same else Source.CONFLICT", "return Source.KNOWN"),
         "another event wears the id",
         "overtook|lost",
+    ),
+    (
+        Without("forgotten_position", "ledger/transaction.py", "position = max(int(row[0]) for row in gone)",
+                "position = 0"),
+        "a purge, a lost release",
+        "phantom",
+    ),
+    (
+        Without("committed_offset", "edge.py", "min(place.begin, place.committed)", "place.begin"),
+        "a purge, a record at hand",
+        "an effect twice",
+    ),
+    (
+        Without("worn_id", RULES, "    if worn:", "    if worn and fate:"),
+        "a purge, another event wears the id",
+        "an effect twice",
     ),
 ]  # fmt: skip
 
