@@ -16,11 +16,12 @@ from parking.consumer.errors import Invalid, Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.evidence import note
 from parking.consumer.flow import Flow
-from parking.consumer.ladder import AsyncLadder, Ladder, ParkedShare
+from parking.consumer.ladder import AsyncLadder, Ladder
 from parking.consumer.ledger.sqlite import SqliteLedger
 from parking.consumer.limits import SERIAL, Limits
 from parking.consumer.modes import Modes
 from parking.consumer.outgoing import Outgoing, Relay
+from parking.consumer.parked_share import ParkedShare
 from parking.consumer.purger import Purge
 from parking.consumer.tries import Retries
 from parking.consumer.validator import Validator

@@ -7,11 +7,9 @@ effect, and disagreements are reported by key. *fallback*: the old handler acts,
 import asyncio
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -23,21 +21,15 @@ from parking.consumer.effect import Effect, effect
 from parking.consumer.errors import Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.evidence import note
-from parking.consumer.modes import AUTONOMOUS, FALLBACK, SHADOW, Modes
+from parking.consumer.modes import AUTONOMOUS, FALLBACK, FLOW, SHADOW, Modes
+from parking.consumer.parked_share import ParkedShare, Window
 from parking.consumer.tries import AnyHandler, is_async
 from parking.consumer.watch import Watcher
 
 log = logging.getLogger("parking.consumer")
 MOST_IN_THE_SHADOW = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ParkedShare:
-    """Go down to `to` when more than `most` of the last `of_last` events that the model decided were parked."""
-
-    most: float = 0.2
-    of_last: int = 50
-    to: str = SHADOW
+MOST_AT_WORK = 10_000
+"""Of so many events that the model was asked about last it is known that it was."""
 
 
 class Ladder(Watcher):
@@ -65,7 +57,8 @@ class Ladder(Watcher):
         self._fallback: Callable[[Event], Any] = fallback
         self._scopes = scopes
         self._parked_share = parked_share
-        self._fates: deque[bool] = deque(maxlen=parked_share.of_last if parked_share else 1)
+        self._window = Window(parked_share or ParkedShare())
+        self._acted: dict[tuple[str, int], tuple[str, ...]] = {}
         self._models: list[Dependency] = []
         self._lock = threading.Lock()
         self._shadow = ThreadPoolExecutor(4, thread_name_prefix="siding shadow")
@@ -75,7 +68,7 @@ class Ladder(Watcher):
 
     def __call__(self, event: Event) -> Effect:
         """The decision of whoever acts now."""
-        mode = self._mode(event)
+        mode = self._begin(event)
         note(mode=mode)
         if mode == AUTONOMOUS:
             return effect(self._autonomous(event))
@@ -92,37 +85,53 @@ class Ladder(Watcher):
         return made
 
     def settled(self, event: Event, *, parked: bool) -> None:
-        """The parked share is an explicit signal: it is counted here, whatever the handler thinks of itself."""
-        share = self._parked_share
-        if share is None or self.modes.of(self._scopes(event)) != AUTONOMOUS:
-            return
+        """The parked share is an explicit signal: it is counted here, whatever the handler thinks of itself.
+
+        It counts what the model was asked about, also where it has gone down meanwhile.
+        """
         with self._lock:
-            self._fates.append(parked)
-            parked_now, full = sum(self._fates), len(self._fates) == share.of_last
-        if full and parked_now > share.most * share.of_last:
-            why = f"{parked_now} of the last {share.of_last} events were parked"
-            self._go_down(share.to, why)
+            scopes = self._acted.pop((event.event_id, event.token), None)
+            if self._parked_share is None or scopes is None:
+                return
+            too_many = self._window.add(scopes, parked=parked)
+        if too_many is not None:
+            scope, why = too_many
+            self._go_down(self._parked_share.to, why, scope)
 
     def rest(self, within: float = 30.0) -> None:
         """Wait until everything in the shadow has decided."""
         wait(list(self._in_the_shadow), within)
 
     def _needs_a_model(self, event: Event) -> bool:
-        return self._mode(event) == AUTONOMOUS
+        return self._mode_of(self._scopes(event)) == AUTONOMOUS
 
-    def _mode(self, event: Event) -> str:
-        mode = self.modes.of(self._scopes(event))
+    def _begin(self, event: Event) -> str:
+        """The mode in which the event is handled now."""
+        scopes = tuple(self._scopes(event))
+        mode = self._mode_of(scopes)
+        with self._lock:
+            self._acted.pop((event.event_id, event.token), None)
+            if mode == AUTONOMOUS:
+                self._acted[event.event_id, event.token] = scopes
+            if len(self._acted) > MOST_AT_WORK:  # their partitions were taken away before they were settled
+                del self._acted[next(iter(self._acted))]
+        return mode
+
+    def _mode_of(self, scopes: Iterable[str]) -> str:
+        mode = self.modes.of(scopes)
         broken = next((model.name for model in self._models if model.is_open), None)
         if mode == AUTONOMOUS and broken is not None:
             self._go_down(FALLBACK, f"the breaker of {broken} is open")
             return FALLBACK
         return mode
 
-    def _go_down(self, mode: str, why: str) -> None:
-        if self.modes.down(mode, why=why):
-            with self._lock:
-                self._fates.clear()
-            log.warning("the ladder goes down to %s: %s; a person has to bring it up again", mode, why)
+    def _go_down(self, mode: str, why: str, scope: str = FLOW) -> None:
+        went = self.modes.down(mode, why=why, scope=scope)
+        with self._lock:
+            self._window.forget(scope)
+        if went:
+            whose = f" for {scope}" if scope else ""
+            log.warning("the ladder goes down to %s%s: %s; a person has to bring it up again", mode, whose, why)
 
     def _expect(self, *handlers: AnyHandler) -> None:
         if any(map(is_async, handlers)):
@@ -161,7 +170,7 @@ class AsyncLadder(Ladder):
 
     async def __call__(self, event: Event) -> Effect:  # type: ignore[override]
         """The decision of whoever acts now."""
-        mode = await asyncio.to_thread(self._mode, event)
+        mode = await asyncio.to_thread(self._begin, event)
         note(mode=mode)
         if mode == AUTONOMOUS:
             return effect(await _asked(self._autonomous, event))

@@ -23,9 +23,11 @@ from parking.consumer import (
 from parking.consumer.ask import Wait, advance
 from parking.consumer.coroutines import Coroutines
 from parking.consumer.dispatch import Dispatch, Read
+from parking.consumer.ladder import MOST_AT_WORK
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.modes import AUTONOMOUS, FALLBACK, KIT, SHADOW, event_type, tenant
 from parking.consumer.schedule import Schedule
+from parking.coordinates import Coordinates
 from parking.record import Record
 from tests.parking.consumer.service import Log, Service, source
 from tests.waiting import wait_until
@@ -189,6 +191,95 @@ def test_a_high_share_of_parked_events_leads_down(service: Service, modes: Modes
         service.take(source(f"e{n}", n, key=b"key-%d" % n))
         assert modes.of() == (AUTONOMOUS if n < 9 else SHADOW)
     assert modes.history()[-1].why == "3 of the last 10 events were parked"
+
+
+def of_tenant(service: Service, n: int, name: str) -> None:
+    service.take(source(f"e{n}", n, key=b"key-%d" % n, headers=(("tenant", name.encode()),)))
+
+
+def test_a_high_share_of_one_tenant_leads_only_that_tenant_down(service: Service, modes: Modes, model: Model) -> None:
+    up(modes, AUTONOMOUS)
+    for n in range(10):
+        model.fails = Poison("odd") if n in (2, 5, 8) else None
+        of_tenant(service, n, "t-1" if n in (1, 2, 5, 8) else "t-2")
+    assert [modes.of(scopes) for scopes in ([], [tenant("t-1")], [tenant("t-2")])] == [AUTONOMOUS, SHADOW, AUTONOMOUS]
+    change = modes.history()[-1]
+    assert (change.scope, change.why) == (
+        tenant("t-1"),
+        "3 of the last 10 events were parked, 3 of them of tenant:t-1",
+    )
+    model.fails = Poison("odd")
+    for n in range(10, 14):
+        of_tenant(service, n, "t-2")
+        assert modes.of() == (AUTONOMOUS if n < 13 else SHADOW), "six of the other tenant's still count"
+
+
+def test_what_is_parked_of_many_tenants_leads_the_flow_down(service: Service, modes: Modes, model: Model) -> None:
+    up(modes, AUTONOMOUS)
+    for n in range(10):
+        model.fails = Poison("odd") if n >= 4 else None
+        of_tenant(service, n, f"t-{n % 2}")
+    assert modes.of() == SHADOW
+    assert modes.history()[-1].why == "6 of the last 10 events were parked"
+
+
+def handled(service: Service, ladder: Ladder, meanwhile: Callable[[], object]) -> None:
+    """The handlers go on, and meanwhile somebody does something."""
+
+    def beside(event: Event) -> Effect:
+        try:
+            return ladder(event)
+        finally:
+            meanwhile()
+
+    service.process._trying.handler = beside
+
+
+def test_what_the_model_decided_counts_although_it_was_taken_down_meanwhile(
+    service: Service, ladder: Ladder, modes: Modes, model: Model
+) -> None:
+    up(modes, AUTONOMOUS)
+    model.fails = Poison("odd")
+    handled(service, ladder, lambda: modes.down(SHADOW, why="a look at it", who="owner"))
+    service.take(source("e1", 0))
+    up(modes, AUTONOMOUS)
+    handled(service, ladder, lambda: None)
+    for n in range(2, 11):
+        model.fails = Poison("odd") if n > 8 else None
+        service.take(source(f"e{n}", n, key=b"key-%d" % n))
+    assert modes.history()[-1].why == "3 of the last 10 events were parked"
+
+
+def test_what_the_old_handler_failed_is_not_the_model_s(
+    make_service: Callable[..., Service], modes: Modes, reported: Disagreements, model: Model
+) -> None:
+    def fails(event: Event) -> Effect:
+        up(modes, AUTONOMOUS)
+        raise Poison("bad")
+
+    share = ParkedShare(most=0.0, of_last=1)
+    ladder = Ladder(modes, reported, autonomous=model, fallback=fails, parked_share=share)
+    service = make_service(watchers=[ladder])
+    service.process._trying.handler = ladder
+    service.take(source("e1", 0))
+    assert modes.of() == AUTONOMOUS
+
+
+def test_what_no_handler_was_asked_about_is_not_the_model_s(service: Service, modes: Modes, log: Log) -> None:
+    up(modes, AUTONOMOUS)
+    service.take(source("e1", 0))
+    for n in range(1, 11):
+        service.take(source(f"other{n}", n, event_id="e1", key=b"key-%d" % n))
+    assert len(log.announcements) == 10
+    assert modes.of() == AUTONOMOUS
+
+
+def test_what_was_asked_and_never_settled_does_not_pile_up(ladder: Ladder, modes: Modes) -> None:
+    up(modes, AUTONOMOUS)
+    modes._believe = 60
+    for n in range(MOST_AT_WORK + 10):
+        ladder(Event(f"e{n}", b"k", b"k", b"v", (), Coordinates("s", 0, n, 0)))
+    assert len(ladder._acted) == MOST_AT_WORK
 
 
 def test_only_a_person_comes_up_and_says_why(modes: Modes) -> None:
