@@ -15,9 +15,9 @@ SQL_HOLDING = "SELECT DISTINCT number, words FROM parking_commonwords WHERE day 
 
 def keep(used: Collection[tuple[date, int, Common]]) -> None:
     """Stores what stands in entries of these days and flows, in their transaction."""
-    rows = [(day, flow, common.number, list(common.words)) for day, flow, common in used]
+    rows = sorted({(day, flow, common.number, common.words) for day, flow, common in used})
     with connection.cursor() as cursor:
-        cursor.executemany(SQL_KEEP, sorted(rows))
+        cursor.executemany(SQL_KEEP, [(day, flow, number, list(words)) for day, flow, number, words in rows])
 
 
 def holding(kept: Iterable[tuple[int, Iterable[int]]], words: Iterable[int]) -> dict[int, list[int]]:

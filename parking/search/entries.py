@@ -138,16 +138,11 @@ def _forget(ids: Sequence[int], counts: Counts) -> None:
 
 
 def _row(event: Stored, source: Source, words: document.Words) -> bytes:
-    return rows.row(
-        rows.bigint(event.id),
-        event.stored_at,
-        rows.bigint(event.flow),
-        event.event_id.encode(),
-        (source.key or b"")[:LONGEST_PREFIX],
-        rows.bigints(words.all),
-        rows.integer(words.open),
-        rows.boolean(words.cut),
-    )
+    key = (source.key or b"")[:LONGEST_PREFIX]
+    return rows.entry(
+        event.id, event.stored_at, event.flow, event.event_id.encode(), key,
+        words=words.all, opened=words.open, cut=words.cut,
+    )  # fmt: skip
 
 
 @lru_cache

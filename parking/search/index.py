@@ -63,7 +63,7 @@ def batch(to: Ids, *, size: int = BATCH) -> int | None:
 
 
 def sort(*, most: int = 0) -> bool:
-    """Builds the indexes of one segment, where more than `most` wait for theirs; False where there was nothing to do."""
+    """Builds the indexes of one segment, where more than `most` wait for theirs; False where nothing was to be done."""
     if _waiting(IndexPosition.objects.first()) <= most:
         return False
     with transaction.atomic():

@@ -22,9 +22,9 @@ MOST_OF_A_KIND = 4
 """Of these, the latest are tried with each event."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Common:
-    """`element` stands for all words of these runs."""
+    """`element` stands for all words of these runs. Only equal to itself: there are few, and every event asks."""
 
     runs: frozenset[bytes]
     element: bytes

@@ -17,7 +17,7 @@ ELEMENT = 12
 """Bytes of one number and its length."""
 _LENGTH = (8).to_bytes(4, "big")
 _REMEMBERED = 50_000
-_SHORT, _SHORTEST = 40, 4
+_SHORT = 40
 
 
 class Numbers(dict[bytes, bytes]):
@@ -60,15 +60,11 @@ class Numbers(dict[bytes, bytes]):
         return made
 
     def _made(self, run: bytes) -> bytes:
-        """The shortest words are those of many runs: `evt`, `00`, `2026`."""
         copy, made = self._salted.copy, []
-        for word in of_run(run):
-            if len(word) <= _SHORTEST and word != run and word.isalnum():
-                made.append(self[word])
-            else:
-                hashed = copy()
-                hashed.update(word)
-                made.append(_LENGTH + hashed.digest())
+        for word in of_run(run):  # `element`, without a call for each
+            hashed = copy()
+            hashed.update(word)
+            made.append(_LENGTH + hashed.digest())
         return b"".join(made)
 
 

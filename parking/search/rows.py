@@ -12,23 +12,24 @@ END = b"\xff\xff"
 
 _BIGINT = 20
 """The type's OID, which arrays carry."""
-_LENGTH = struct.Struct("!i")
-_FIELDS = struct.Struct("!h")
-_ARRAY = struct.Struct("!5i")
-_NO_ELEMENTS = struct.pack("!3i", 0, 0, _BIGINT)
+_ARRAY = 20
+"""Bytes of the head of an array: dimensions, whether it has nulls, type, length, first index."""
 
-bigint = struct.Struct("!q").pack
-integer = struct.Struct("!i").pack
-boolean = struct.Struct("!?").pack
-
-
-def bigints(elements: bytes) -> bytes:
-    """A `bigint[]` of elements as `numbers` makes them, one after the other."""
-    return _ARRAY.pack(1, 0, _BIGINT, len(elements) // ELEMENT, 1) + elements if elements else _NO_ELEMENTS
+_first = struct.Struct("!hiqi8siqi").pack
+_length = struct.Struct("!i").pack
+_words = struct.Struct("!6i").pack
+_last = struct.Struct("!iii?").pack
 
 
-def row(*values: bytes) -> bytes:
-    """One row of these values."""
-    return _FIELDS.pack(len(values)) + b"".join(
-        [part for value in values for part in (_LENGTH.pack(len(value)), value)]
-    )
+def entry(
+    ident: int, stored_at: bytes, flow: int, event_id: bytes, key: bytes, *, words: bytes, opened: int, cut: bool
+) -> bytes:
+    """A row of `EventSearch`, its columns in this order. `words` are elements as `numbers` makes them, at least one;
+    `stored_at` is as PostgreSQL sends it.
+    """
+    return b"".join((
+        _first(8, 8, ident, 8, stored_at, 8, flow, len(event_id)), event_id,
+        _length(len(key)), key,
+        _words(_ARRAY + len(words), 1, 0, _BIGINT, len(words) // ELEMENT, 1), words,
+        _last(4, opened, 1, cut),
+    ))  # fmt: skip

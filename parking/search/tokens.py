@@ -31,7 +31,7 @@ _ASCII = list(map(chr, range(128)))
 _AS_RUNS = bytes(ord(one.lower()) if _RUN.match(one) else 32 for one in _ASCII) + bytes(128)
 _AS_WORDS = bytes(ord(one) if _WORD.match(one) else 32 for one in _ASCII) + bytes(128)
 _EDGE_BYTES = _EDGE.encode()
-_HYPHENED = re.compile(rb"[a-z0-9.\-]+")
+_IN_HYPHENED = b"abcdefghijklmnopqrstuvwxyz0123456789.-"
 
 
 def folded(text: str) -> str:
@@ -58,7 +58,7 @@ def of_run(run: bytes) -> Collection[bytes]:
     whole = run.strip(_EDGE_BYTES)
     if whole.isalnum():
         return (whole,)
-    if _HYPHENED.fullmatch(whole):
+    if whole and not whole.translate(None, _IN_HYPHENED):
         return (*whole.translate(_AS_WORDS).split(), whole)
     return [word.encode() for word in _found_by(run.decode())]
 
