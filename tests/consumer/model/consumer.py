@@ -93,11 +93,11 @@ class Consumer:
         self._flow = kit.Flow(**NAMES)
         self._database = Database(kit)
         self._ledger = ledger(kit, self._database)
+        self.now = 1
         gate = kit.Gate(self._flow, self._ledger, lambda: self.now)
         self._real_outbox = kit.Outbox(self._flow.name, self._ledger, self)
         retries = kit.Retries(attempts=1)
         self._process = kit.Process(gate, Phase(self), self._handler, retries, lambda: self.now, chance=lambda: 0.0)
-        self.now = 1
         self.states: list[State] = [EMPTY]
         self._numbers = {EMPTY: 0}
         self._transcripts: list[Transcript] = [()]

@@ -204,8 +204,12 @@ class Search:
             if then.crashes:
                 again = _begins(then, number, place)._replace(crashes=then.crashes - 1)
                 yield f"{name}, DIES before it moves on", again
-        if not w.crashes:
-            return
+        if w.crashes:
+            yield from self._dies(w, number, who, doing)
+
+    def _dies(self, w: World, number: int, who: str, doing: Doing) -> Iterator[tuple[str, World]]:
+        """The process of an owner ends, or loses its partition; or another begins with what was read already."""
+        place = w.owners[number][0]
         fewer = w._replace(crashes=w.crashes - 1)
         if w.owners[number][1] is not None:
             yield f"{who} DIES", _begins(fewer, number, place)
@@ -299,7 +303,7 @@ class Search:
             for kept in {w, w._replace(lows=lows)} if self.bounds.at_once else {w}:
                 doing = self.consumer.begin(Purging(w.now + AGE, self._places(kept)))
                 begun = kept._replace(purges=w.purges - 1, purge=doing, now=w.now + AGE)
-                yield f"purge begins: {doing.what}", self._whole(begun) if self.bounds.at_once else begun
+                yield f"purge begins: {doing.what!r}", self._whole(begun) if self.bounds.at_once else begun
 
     def _whole(self, w: World) -> World:
         """After all steps of the purge."""
@@ -311,8 +315,8 @@ class Search:
     def _lows(self, w: World) -> tuple[int, ...]:
         """Where the partitions begin once all is deleted that may be."""
         decided = {fate.source for fate in self.view(w.ledger).fates.values()} | w.forgotten
-        lows = tuple(self._decided(decided, number) for number in range(len(w.owners) - 1)) + (w.owners[-1][0],)
-        return tuple(map(max, lows, w.lows))
+        lows = [self._decided(decided, number) for number in range(len(w.owners) - 1)]
+        return tuple(map(max, (*lows, w.owners[-1][0]), w.lows))
 
     def _decided(self, decided: Set[tuple[int, int]], number: int) -> int:
         """How many records the partition begins with of which each was decided: those may be deleted, none is lost."""
@@ -489,7 +493,7 @@ class Search:
             return  # nobody has noticed yet
         view = self.view(w.ledger)
         self.held_ends += view.quarantined
-        facts, known = dict(w.facts), dict(w.known)
+        known = dict(w.known)
         held = {event for event, fate in view.fates.items() if fate.state == "held"}
         records = {(n, place) for n, records in enumerate(self.consumer.partitions) for place in range(len(records))}
         if records != {fate.source for fate in view.fates.values()} | w.forgotten:
@@ -501,7 +505,10 @@ class Search:
             self._fail("the console calls it released, the consumer holds it", w)
         if not view.quarantined and not self._released(w) and not w.lost:
             self._fail("phantom: the consumer holds nothing, the console does", w)
-        for event, fact in facts.items():
+        self._check_facts(w, view)
+
+    def _check_facts(self, w: World, view: View) -> None:
+        for event, fact in w.facts:
             fate = view.fates.get(event)
             if fate is None and w.forgotten:
                 continue
