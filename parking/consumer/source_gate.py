@@ -130,8 +130,9 @@ class SourceGate:
             return self._failed(seen, tries, evidence)
         if met[0] is Source.WAIT:
             return Later(AGAIN_SECONDS, partial(self._failed, seen, tries, evidence))
-        parked = met[0] in (Source.HOLD, Source.HANDLE)
-        return Done(seen.fate.hold_key, parked=True) if parked else self._go_on(seen, met)
+        if met[0] in (Source.HOLD, Source.HANDLE):
+            return Done(seen.fate.hold_key, parked=True, event=self._event(seen))
+        return self._go_on(seen, met)
 
     def _failed_locked(self, seen: Sighting, tries: Sequence[Attempt], evidence: Mapping[str, Any] | None) -> _Met:
         with self._ledger.transaction(self._flow.name) as transaction:

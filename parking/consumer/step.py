@@ -16,7 +16,8 @@ class Done:
     """The ledger has decided. What is due of `hold_key` is published, then `refusal`, then the offset may move.
 
     `known` is the event's fate where a source record came again; `applied` says that this very decision took effect,
-    `parked` that it made the event poison, or failed its replay.
+    `parked` that it made the event poison, or failed its replay. `event` is the event where the gate itself decided
+    that, by the name that it is parked under; no handler may have been asked.
     """
 
     hold_key: bytes | None = None
@@ -24,6 +25,7 @@ class Done:
     known: Fate | None = None
     applied: bool = False
     parked: bool = False
+    event: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,10 @@ class Watcher:
         """A try was told to wait (429)."""
 
     def settled(self, event: Event, *, parked: bool) -> None:
-        """A handler's decision about the event is in the ledger: it took effect, or (`parked`) failed for good."""
+        """The event is decided in the ledger: it took effect, or (`parked`) failed for good.
+
+        No handler was asked about a record that cannot be read, or that wears the id of another event.
+        """
 
     def known(self, record: Record, fate: Fate) -> None:
         """A source record came whose event has its fate already."""
@@ -53,6 +56,7 @@ class Watchers:
 
     def decided(self, record: Record, event: Event | None, done: Done) -> None:
         """The record is decided, and what is due of it published. `event` is what a handler was given of it."""
+        event = done.event or event
         if done.known is not None:
             self._tell(Watcher.known, record, done.known)
         elif event is not None and (done.applied or done.parked):

@@ -1,11 +1,12 @@
 """Counters, answers to duplicates, and the evidence that is kept with what becomes of an event."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from parking.consumer import Counters, Duplicates, Effect, Event, Poison, RateLimited, note
+from parking.consumer import Counters, Duplicates, Effect, Event, Poison, RateLimited, Watcher, note
 from parking.consumer.counters import Recent
 from parking.consumer.errors import Unavailable
 from parking.wire import names
@@ -33,6 +34,28 @@ def test_what_is_counted(make_service: Callable[..., Service], log: Log) -> None
     assert counters.values()["applied_total"] == 2
     service.take(command(names.APPLY, log.announcements[0], 10))
     assert counters.values()["applied_total"] == 2, "an answer that is given again is no effect"
+
+
+def test_what_is_parked_without_asking_a_handler_counts_too(make_service: Callable[..., Service], log: Log) -> None:
+    heard: list[tuple[str, bytes | None, bool]] = []
+
+    class Hears(Watcher):
+        def settled(self, event: Event, *, parked: bool) -> None:
+            heard.append((event.event_id, event.value, parked))
+
+    counters = Counters()
+    service = make_service(watchers=[counters, Hears()])
+    records = [
+        source("e1", 0),
+        source("other", 1, event_id="e1", key=b"another"),
+        replace(source("odd", 2, key=b"third"), fault="the headers cannot be read"),
+    ]
+    service.take(*records, *records)
+    conflict = "e1#s/0/1@1001"
+    assert log.said == [f"poison {conflict}", "poison odd"]
+    assert heard == [("e1", b"e1", False), (conflict, b"other", True), ("odd", b"odd", True)]
+    values = counters.values()
+    assert (values["parked_total"], values["parked_per_hour"], values["redelivered_total"]) == (2, 2, 3)
 
 
 def test_the_text_for_prometheus() -> None:
