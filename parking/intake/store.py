@@ -34,7 +34,9 @@ TRIES = 3
 
 Pair = tuple[Arrived, Row]
 
-
+SQL_BY_INDEX = "SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)"
+"""Each row that a batch needs is looked up: to join its few thousand rows, the planner would rather read all of a table
+of half a million, every time."""
 SQL_BEYOND = """
 SELECT given.topic_id, given.partition
 FROM unnest(%s::bigint[], %s::int[], %s::bigint[]) AS given (topic_id, partition, first)
@@ -145,6 +147,7 @@ def _transaction(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], n
 
 def _once(rows: Sequence[Row], moves: dict[Partition, tuple[int, int]], now: datetime) -> int:
     with transaction.atomic():
+        ask(SQL_BY_INDEX)
         positions.advance(moves)
         new = _unseen(rows)
         if new:
