@@ -1,11 +1,21 @@
 """What the consumer holds and the console never saw, because its parking record was lost, is announced anew."""
 
+import time
+
 import pytest
 
+from parking import wire
+from parking.consumer import Effect, Event, Retries
 from parking.consumer.announce import announce_again
+from parking.consumer.evidence import note
+from parking.consumer.process import Process
 from parking.errors import Refused
-from parking.models import Quarantine
+from parking.models import Attempt, Outcome, Quarantine
+from parking.record import Record
+from parking.wire import Announcement, Command, names
 from tests.replay.line import KEY, Line
+
+EVIDENCE = {"model": "m-4.1"}
 
 
 def lose_the_record_of(line: Line, *places: int) -> None:
@@ -15,8 +25,18 @@ def lose_the_record_of(line: Line, *places: int) -> None:
 
 
 def deliver(line: Line) -> None:
+    def handler(event: Event) -> Effect:
+        note(**EVIDENCE)
+        return line.handler(event)
+
+    line.process = Process(line.gate, line._outbox, handler, Retries(attempts=1))
     for name in ("e1", "e2", "e3"):
         line.deliver(name, b"bad e1" if name == "e1" else b"good " + name.encode())
+
+
+def attempts(line: Line) -> list[tuple[str, int, int]]:
+    found = Attempt.objects.filter(event_state__flow=line.flow).order_by("event_state", "token", "number")
+    return list(found.values_list("event_state__event__event_id", "token", "number"))
 
 
 def announced(line: Line, *event_ids: str) -> int:
@@ -66,3 +86,40 @@ def test_a_lost_poison_event_comes_with_its_attempts(line: Line) -> None:
     event = line.event("e1")
     assert (event.kind, event.attempt_count) == ("poison", 1)
     assert event.quarantine_id == line.event("e3").quarantine_id
+    assert [attempt.evidence for attempt in event.attempts.all()] == [EVIDENCE]
+
+
+def test_a_failed_replay_is_told_as_one(line: Line) -> None:
+    """What was tried under a token is no live attempt: the console would show it twice."""
+    deliver(line)
+    line.park_all()
+    line.decide("e1", "apply")
+    failed = line.play(line.approved())
+    assert failed.state == "stopped"
+    before = attempts(line)
+    assert [token for _, token, _ in before] == [0, failed.token]
+    assert announced(line) == 3
+    assert attempts(line) == before
+
+
+def test_a_failed_replay_that_nobody_saw_comes_with_its_attempts(line: Line) -> None:
+    deliver(line)
+    parked = wire.decode_parking(Record("p", 0, 0, 0, *line.published[0]))
+    assert isinstance(parked, Announcement)
+    asked = Command(
+        names.APPLY, line.flow.name, KEY, 7, "1", event_id="e1", key=parked.key, value=parked.value,
+        headers=parked.headers, source=parked.source, fingerprint=parked.fingerprint,
+    )  # fmt: skip
+    line.process(Record(line.flow.replay_topic, 0, 0, 0, *wire.command.encode(asked, None)), time.sleep)
+    line.published.clear()
+    assert announced(line) == 3
+    assert attempts(line) == [("e1", 7, 2)]
+    assert line.event("e1").kind == "poison"
+    (told,) = Outcome.objects.filter(flow=line.flow, outcome="failed").values_list("evidence", flat=True)
+    assert told == {"floor": 8, **EVIDENCE}
+
+
+def test_one_id_may_be_given_as_a_text(line: Line) -> None:
+    for name in ("e1", "e", "e12"):
+        line.deliver(name, b"bad" if name == "e1" else b"good")
+    assert announce_again(line.kit(), line.ledger, KEY, "e12") == 1
