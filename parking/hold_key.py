@@ -1,5 +1,7 @@
 """What is held: the hold key of an event, the same in kit and console (DESIGN section 1)."""
 
+import json
+from collections.abc import Iterator
 from functools import lru_cache
 
 from parking.json_member import json_member
@@ -28,6 +30,18 @@ def hold_key(key: bytes | None, event_id: str, *, rule: str = RAW, promise: str 
         member = json_member(key, rule.removeprefix(JSON).split("."))
         return key if member is None else member
     return key
+
+
+def keys(held: bytes, *, rule: str) -> Iterator[bytes | None]:
+    """Record keys, at least one of which the rule makes this hold key of, where some event has it."""
+    yield held
+    if rule == PREFIX:
+        yield bytes(5) + held
+    elif rule.startswith(JSON):
+        text = json.dumps(held.decode("utf-8", "replace"))
+        names = rule.removeprefix(JSON).split(".")
+        yield ("".join(f"{{{json.dumps(name)}:" for name in names) + text + "}" * len(names)).encode()
+    yield None
 
 
 def check(*, rule: str, promise: str) -> None:

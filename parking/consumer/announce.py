@@ -10,6 +10,7 @@ from parking.consumer.errors import Unavailable
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.rows import Fate, Hold
+from parking.hold_key import keys
 from parking.wire import Announcement, Outcome, Wire, names
 
 EVERY = 1_000_000
@@ -80,7 +81,7 @@ def _evidence(fate: Fate) -> dict[str, Any] | None:
 
 def _key(flow: Flow, fate: Fate) -> bytes | None:
     """A record key that the key rule makes this hold key of; the original one is in the source topic."""
-    for key in (fate.hold_key, None):
+    for key in keys(fate.hold_key, rule=flow.key_rule):
         if flow.hold_key(key, fate.event_id) == fate.hold_key:
             return key
     raise Unavailable(f"ledger: no key is known that key rule {flow.key_rule} makes {fate.hold_key!r} of")

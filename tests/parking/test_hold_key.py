@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parking.hold_key import hold_key
+from parking.hold_key import hold_key, keys
 from parking.json_member import json_member
 
 
@@ -137,3 +137,29 @@ def test_an_unknown_rule_is_refused(rule: str) -> None:
 def test_an_unknown_promise_is_refused() -> None:
     with pytest.raises(ValueError, match="expected keyed or independent"):
         hold_key(b"k", "e1", promise="none")
+
+
+@pytest.mark.parametrize(
+    ("rule", "key"),
+    [
+        ("prefix", b"\0\0\0\0\x07\0account"),
+        ("prefix", b"\0\0\0\0\x07account"),
+        ("prefix", b"\0\0\0\0\x07"),
+        ("prefix", b"\0\0"),
+        ("prefix", None),
+        ("json:account.id", b'{"account": {"id": "x1"}}'),
+        ("json:account.id", b'{"account": {"id": {"account": {"id": 7}}}}'),
+        ("json:account.id", b'{"account": {"id": "{\\"account\\": {\\"id\\": 7}}"}}'),
+        ("json:account.id", b'{"account": {"id": "\\ud800"}}'),
+        ("json:account.id", b"\xff"),
+        ("json:account.id", None),
+        ("raw", b""),
+        ("raw", None),
+    ],
+)
+@pytest.mark.parametrize("promise", ["keyed", "independent"])
+def test_of_each_hold_key_a_record_key_is_known(rule: str, promise: str, key: bytes | None) -> None:
+    for event_id in ("e1", "\0\0\0\0\0e", '{"account": {"id": 7}}'):
+        held = hold_key(key, event_id, rule=rule, promise=promise)
+        found = [hold_key(one, event_id, rule=rule, promise=promise) for one in keys(held, rule=rule)]
+        assert held in found

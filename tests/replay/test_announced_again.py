@@ -1,6 +1,7 @@
 """What the consumer holds and the console never saw, because its parking record was lost, is announced anew."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -123,3 +124,13 @@ def test_one_id_may_be_given_as_a_text(line: Line) -> None:
     for name in ("e1", "e", "e12"):
         line.deliver(name, b"bad" if name == "e1" else b"good")
     assert announce_again(line.kit(), line.ledger, KEY, "e12") == 1
+
+
+def test_a_key_that_the_prefix_rule_would_cut_again(make_line: Callable[..., Line]) -> None:
+    line = make_line(key_rule="prefix")
+    line.deliver("e1", b"bad", key=b"\0\0\0\0\x07\0account")
+    line.published.clear()
+    assert announce_again(line.kit(), line.ledger, b"\0account") == 1
+    line._outbox.publish()
+    line.park_all()
+    assert bytes(line.quarantine().hold_key.key) == b"\0account"
