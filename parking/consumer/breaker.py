@@ -9,7 +9,7 @@ class Breaker:
 
     failures: int = 5
     open_for: float = 30.0
-    _in_a_row: int = 0
+    in_a_row: int = 0
     _until: float | None = None
 
     def __post_init__(self) -> None:
@@ -33,12 +33,12 @@ class Breaker:
 
     def succeeded(self) -> None:
         """A call worked."""
-        self._in_a_row, self._until = 0, None
+        self.in_a_row, self._until = 0, None
 
     def failed(self, now: float) -> bool:
         """A call failed; whether that was to be expected, because the breaker was open before."""
         expected = self.is_open
-        self._in_a_row += 1
-        if expected or self._in_a_row >= self.failures:
+        self.in_a_row += 1
+        if expected or self.in_a_row >= self.failures:
             self._until = now + self.open_for
         return expected

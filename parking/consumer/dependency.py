@@ -58,6 +58,24 @@ class Dependency:
             self.breaker.succeeded()
             return False
 
+    def in_a_row(self, error: Exception) -> int:
+        """How many failures in a row speak against it, this one the last; 0 where this one does not."""
+        with self._lock:
+            return self.breaker.in_a_row if self.breaker and isinstance(error, self.failures) else 0
+
+
+class Doubt:
+    """Whether one event's failures are its own, or of something that it needs and that is about to be known as away."""
+
+    def __init__(self) -> None:
+        self._ours = 0
+
+    def remains(self, needed: Sequence[Dependency], error: Exception) -> bool:
+        """One more failure: whether a dependency that it speaks against has worked for nobody since the first one."""
+        in_a_row = max((dependency.in_a_row(error) for dependency in needed), default=0)
+        self._ours = self._ours + 1 if in_a_row else 0
+        return 0 < self._ours <= in_a_row
+
 
 class Dependencies:
     """The dependencies of a flow; the flow itself is one, for events that need no other."""

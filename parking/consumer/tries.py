@@ -11,7 +11,7 @@ from typing import Any
 from parking.attempt import Attempt
 from parking.consumer.ask import Ask, Call, Handle
 from parking.consumer.budget import Budget
-from parking.consumer.dependency import Dependencies, Dependency, judge, wait
+from parking.consumer.dependency import Dependencies, Dependency, Doubt, judge, wait
 from parking.consumer.effect import Effect, Write, effect
 from parking.consumer.errors import Poison, RateLimited
 from parking.consumer.event import Event
@@ -88,13 +88,15 @@ class Trying:
         """The part of a course from a handler that has to decide to the answer of the commit gate.
 
         A try counts when the handler or its write raises. Being rate limited, held up by a dependency that is known to
-        be away, or without a database does not. Those that were begun and never ended count.
+        be away, or without a database does not. Those that were begun and never ended count. Exhausted attempts park
+        nothing while it is in doubt whether a dependency is away: either its breaker opens, or it works for others.
         """
         tries = self._ended(work, (yield from trial.begin()))
         if len(tries) >= self._retries.attempts:
             return (yield from self._insist.ask(Call(partial(work.failed, tries, None))))  # type: ignore[no-any-return]
         budget = Budget(self._retries.budget, self._now_ms, failed=bool(tries))
         held_up = partial(self._held_up, trial, budget)
+        doubt = Doubt()
         while True:
             event = replace(work.event, attempt=work.event.attempt + len(tries))
             needed: list[Dependency] = []
@@ -121,7 +123,8 @@ class Trying:
                 if judge(needed, error, self._now()):
                     continue  # the dependency is away: the event waits until it is back
                 tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
-                if (pause := self._next(tries, error, budget)) is None:
+                in_doubt = doubt.remains(needed, error)
+                if (pause := self._next(tries, error, budget, in_doubt=in_doubt)) is None:
                     evidence = together(noted, error.evidence if isinstance(error, Poison) else None)
                     parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))
                     return parked
@@ -151,12 +154,13 @@ class Trying:
         yield from trial.begin()
         budget.begin()
 
-    def _next(self, tries: Sequence[Attempt], error: Exception, budget: Budget) -> float | None:
+    def _next(self, tries: Sequence[Attempt], error: Exception, budget: Budget, *, in_doubt: bool) -> float | None:
         """Seconds until the next try; None where there is none."""
-        if len(tries) >= self._retries.attempts or self._retries.hopeless(error):
+        exhausted = len(tries) >= self._retries.attempts
+        if self._retries.hopeless(error) or (exhausted and not in_doubt):
             return None
         seconds = self._chance() * self._retries.longest(len(tries))
-        return seconds if budget.spend(seconds) else None
+        return seconds if budget.spend(seconds) or in_doubt else None
 
     def _now(self) -> float:
         return self._now_ms() / 1000

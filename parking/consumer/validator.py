@@ -14,7 +14,7 @@ SHOWN = 200
 class Validator:
     """Lets through what is valid. `rule` is a JSON Schema, or a function that gives the validation errors.
 
-    A schema needs the package jsonschema-rs (the extra `kit-schema`). `what` is the word for what is checked.
+    A schema needs the package jsonschema-rs (the extra `schema` of siding-kit). `what` is the word for what is checked.
     """
 
     def __init__(self, rule: Mapping[str, Any] | Rule, *, what: str = "decision") -> None:

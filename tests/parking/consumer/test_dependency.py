@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parking.consumer import Breaker, Dependency, Event, RateLimited
+from parking.consumer import Breaker, Dependency, Event, RateLimited, Retries
 from parking.consumer.dependency import Dependencies
 from parking.coordinates import Coordinates
 from tests.parking.consumer.service import Log, Service, source
@@ -73,6 +73,52 @@ def test_while_the_breaker_is_open_no_attempt_is_spent(make_service: Callable[..
     assert (service.applied, log.said) == (["e1", "e2"], [])
     assert [event.attempt for event in service.seen] == [1, 2, 3, 3, 3, 3, 3, 1]
     assert sum(service.waited) >= 5 * 30 - 1
+
+
+def test_an_outage_parks_nothing_although_the_attempts_end_before_the_breaker_opens(
+    make_service: Callable[..., Service], log: Log
+) -> None:
+    """A flow with one event now and then: nobody else finds out that the model is away."""
+    failures = [TimeoutError("away")] * 8
+    model = Dependency("model", breaker=Breaker(failures=5, open_for=30))
+    service = make_service(dependencies=[model], attempts=3)
+    service.process._trying._retries = Retries(attempts=3, budget=1)
+    service.fails[b"e1"] = lambda event: failures.pop() if failures else None
+    service.take(source("e1", 0))
+    assert (service.applied, log.said) == (["e1"], [])
+    assert [event.attempt for event in service.seen] == [1, 2, 3, 4, 5, 6, 6, 6, 6]
+
+
+@pytest.mark.parametrize("worked_after", [1, 2, 3, 4, 5])
+def test_an_event_for_which_alone_the_model_fails_is_parked(
+    make_service: Callable[..., Service], log: Log, worked_after: int
+) -> None:
+    """Once it is known that the model works: before its attempts end, or only when the breaker is open already."""
+    model = Dependency("model", breaker=Breaker(failures=5, open_for=30))
+    service = make_service(dependencies=[model], attempts=3)
+    service.fails[b"e1"] = TimeoutError("too long for it")
+
+    def wait(seconds: float) -> None:
+        service.waited.append(seconds)
+        if len(service.seen) == worked_after:
+            model.judge(None, service.now() / 1000)  # another event's
+
+    service.process(source("e1", 0), wait)
+    assert log.said == ["poison e1"]
+    assert len(log.announcements[0].attempts) == max(3, worked_after + 1)
+
+
+@pytest.mark.parametrize(
+    ("retries", "breaker"), [(Retries(never=(TimeoutError,)), Breaker()), (Retries(attempts=2), None)]
+)
+def test_what_is_hopeless_or_has_no_breaker_waits_for_nothing(
+    make_service: Callable[..., Service], log: Log, retries: Retries, breaker: Breaker | None
+) -> None:
+    service = make_service(dependencies=[Dependency("model", breaker=breaker)])
+    service.process._trying._retries = retries
+    service.fails[b"e1"] = TimeoutError("away")
+    service.take(source("e1", 0))
+    assert log.said == ["poison e1"]
 
 
 def test_an_event_s_own_failure_does_not_speak_against_the_model(
