@@ -81,6 +81,7 @@ class KeyedConsumer:
                 "in_flight": lambda: self._dispatch.running,
                 "oldest_unfinished_seconds": self._dispatch.oldest,
                 "oldest_unsent_seconds": self._outbox.oldest,
+                "stopped_keys": lambda: self._outbox.stopped,
             }
 
     def stop(self) -> None:

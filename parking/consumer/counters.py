@@ -26,6 +26,7 @@ HELP = {
     "in_flight": "events at work now",
     "oldest_unfinished_seconds": "age of the oldest event that was read and is unfinished",
     "oldest_unsent_seconds": "age of the oldest row of the outbox that is not published",
+    "stopped_keys": "keys of which a row of the outbox could not be published when it was tried last",
 }
 OWN = "a gauge of the service's own"
 
@@ -56,8 +57,8 @@ class Recent:
 class Counters(Watcher):
     """Counts while a consumer works. `window` is that of the 429s, in seconds. Safe for threads.
 
-    `gauges` are read when somebody asks: in_flight, oldest_unfinished_seconds, oldest_unsent_seconds, and whatever a
-    service adds; one that raises something is logged and left out.
+    `gauges` are read when somebody asks: in_flight, oldest_unfinished_seconds, oldest_unsent_seconds, stopped_keys, and
+    whatever a service adds; one that raises something is logged and left out.
     """
 
     def __init__(self, *, window: float = 60.0, clock: Callable[[], float] = time.time) -> None:

@@ -29,6 +29,12 @@ class Outbox:
         self._flow = flow
         self._ledger = ledger
         self._publisher = publisher
+        self._stopped: set[bytes] = set()
+
+    @property
+    def stopped(self) -> int:
+        """Of how many keys a row could not be published when it was tried last."""
+        return len(self._stopped)
 
     def publish(self, hold_key: bytes | None = None, *, upto: int | None = None) -> int:
         """Publish what is due of the key, or of all keys (up to that sequence number), in order; how many records.
@@ -49,6 +55,7 @@ class Outbox:
                     stays[record.hold_key] = (
                         f"row {record.sequence} of siding_announcement cannot be published: {error!r}"
                     )
+        self._stopped = set(stays) if hold_key is None else (self._stopped - {hold_key}) | set(stays)
         if stays:
             raise Refused(f"outbox: {next(iter(stays.values()))}")
         return count

@@ -59,6 +59,8 @@ class Relay:
         self._settings = {"log_level": 2, "delivery.timeout.ms": 20_000, **callbacks(kafka), **_ALWAYS}
         self._producer: Producer | None = None
         self._stopping = threading.Event()
+        self.stopped = 0
+        """How many lines (topic and key) have a row that could not be sent at the last look; a gauge for Counters."""
 
     def publish(self) -> int:
         """Publish what is due, in order, and forget what is acknowledged; how many.
@@ -76,6 +78,7 @@ class Relay:
             if len(rows) < BATCH or (failed and not sent) or self._stopping.is_set():
                 break
             after = rows[-1][0]
+        self.stopped = len(stays)
         if stays:
             raise Unavailable(f"Kafka: the outbox cannot be published: {next(iter(stays.values()))}")
         return count

@@ -100,6 +100,7 @@ def test_a_row_that_cannot_be_sent_stops_only_its_key(
         relay.publish()
     assert told(kafka, topic, 4) == [b"a1", b"b1", b"n1", b"c1"]
     assert due(outgoing) == BATCH + 3
+    assert relay.stopped == 2, "the lines of the two that are too large"
 
 
 @pytest.mark.kafka

@@ -52,12 +52,14 @@ def test_a_row_that_cannot_be_published_stops_only_its_key(
         sweeper.soon()
         wait_until(lambda: "row 1 of siding_announcement" in caplog.text)
         assert repr(error) in caplog.text
+        wait_until(lambda: service.outbox.stopped == 1)
         assert (log.said, service.due) == (["poison e1"], 1)
         left_behind(service, b"a", b"b", b"c", first=2)
         wait_until(lambda: service.due == 2)
         assert log.said == ["poison e1", "held e3", "poison e4"], "what was left behind later goes out, too"
         log.refuses = b""
         wait_until(lambda: service.due == 0)
+        wait_until(lambda: service.outbox.stopped == 0)
         assert log.said[3:] == ["poison e0", "held e2"]
     finally:
         stopping.set()

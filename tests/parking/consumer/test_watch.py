@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from parking.consumer import Counters, Duplicates, Effect, Event, Poison, RateLimited, Watcher, note
+from parking.consumer import Counters, Duplicates, Effect, Event, KeyedConsumer, Poison, RateLimited, Watcher, note
 from parking.consumer.counters import Recent
 from parking.consumer.errors import Unavailable
+from parking.consumer.ledger.ledger import Ledger
 from parking.wire import names
-from tests.parking.consumer.service import Log, Service, command, source
+from tests.parking.consumer.service import FLOW, Log, Service, command, source
 
 TRACE = ("traceparent", b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 
@@ -64,6 +65,14 @@ def test_the_text_for_prometheus() -> None:
     text = counters.prometheus('dis"putes')
     assert '# TYPE siding_kit_in_flight gauge\nsiding_kit_in_flight{flow="dis\\"putes"} 3\n' in text
     assert "# TYPE siding_kit_parked_total counter" in text
+
+
+def test_the_gauges_of_a_consumer(ledger: Ledger) -> None:
+    counters = Counters()
+    KeyedConsumer(FLOW, ledger, lambda event: None, kafka={"bootstrap.servers": "127.0.0.1:1"}, watchers=[counters])
+    gauges = ("in_flight", "oldest_unfinished_seconds", "oldest_unsent_seconds", "stopped_keys")
+    values = counters.values()
+    assert [values[name] for name in gauges] == [0] * 4
 
 
 def test_a_gauge_that_cannot_be_read_is_left_out() -> None:
