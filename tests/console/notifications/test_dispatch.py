@@ -16,6 +16,7 @@ from console.embedded.redis import Redis
 from console.notifications import dispatch, dispatching
 from parking import alarms
 from parking.models import Beat, Delivery
+from replay import http_out
 from tests.alarm_story import Lot, hook, intake_lives, make_flow, rule, settle, stop
 from tests.waiting import wait_until
 
@@ -109,10 +110,11 @@ def test_what_no_notifier_takes_is_sent_by_watch_and_not_again_by_a_notifier_tha
     assert len(receiver.got) == 1
 
 
-def test_a_slow_receiver_holds_neither_watch_nor_another_page(flow, receiver, make_receiver, settings):
+def test_a_slow_receiver_holds_neither_watch_nor_another_page(flow, receiver, make_receiver, settings, monkeypatch):
+    monkeypatch.setattr(http_out, "SECONDS", 240)
     settings.RQ_QUEUES = {"alerts": {"URL": "redis://127.0.0.1:9/1"}}
     answers = threading.Event()
-    receiver.answers = [lambda to: answers.wait(60)]
+    receiver.answers = [lambda to: answers.wait(240)]
     quick = make_receiver()
     for url in (receiver.url, quick.url):
         hook(flow.team, url)

@@ -137,7 +137,7 @@ def test_a_login_over_tls_with_the_password_from_a_file(broker, flow, variables,
     with intake_process(variables, tmp_path, **secrets(tmp_path, PASSWORD)) as (_, log):
         wait(lambda: EventState.objects.count() == 1)
         wait(Beat.objects.exists)
-        assert not lines(log, that_hold="[warning")
+        assert "uthentication" not in log.read_text()
     assert PASSWORD not in log.read_text()
     assert not any(PASSWORD in beat.note for beat in Beat.objects.all())
 
@@ -146,7 +146,7 @@ def test_a_wrong_password_is_one_clear_line_that_does_not_hold_it(broker, flow, 
     with intake_process(variables, tmp_path, **secrets(tmp_path, "not-the-password")) as (process, log):
         wait(lambda: lines(log, that_hold="cluster main: Kafka cannot be reached"))
         assert process.poll() is None
-        assert "uthentication failed" in log.read_text()
+        wait(lambda: "uthentication failed" in log.read_text())
         assert "not-the-password" not in log.read_text()
         assert "Traceback" not in log.read_text()
 
