@@ -1,6 +1,5 @@
 """Amending: what was not edited keeps its bytes, what was typed is never lost, the original is never touched."""
 
-import base64
 import html
 import re
 
@@ -13,7 +12,7 @@ from parking import headers
 from parking.attempt import Attempt
 from parking.models import Amendment, EventPayload, EventState
 from tests.console import story
-from tests.console.pages.test_payload import case, stop
+from tests.console.pages.test_payload import BIG, stop
 
 REASON = "minor units"
 
@@ -60,26 +59,24 @@ def test_saving_writes_a_version_with_the_decision_and_leaves_the_original(scene
 
 
 def test_opened_and_saved_unchanged_nothing_is_written(scene):
-    value = base64.b64decode(case("UI-01")["input"]["value_b64"])
-    event = stop(scene, b"big", value)
+    event = stop(scene, b"big", BIG)
     client = scene.client(scene.oncall)
     response = client.post(f"/events/{event}/amend", form_of(client, event))
     assert response.status_code == 422
     assert "Nothing is changed" in response.content.decode()
     assert saved(event) is None
-    assert original(event) == value
+    assert original(event) == BIG
 
 
 def test_editing_one_field_leaves_every_other_digit(scene):
     scene.disputes.schema = None
     scene.disputes.save()
-    value = base64.b64decode(case("UI-01")["input"]["value_b64"])
-    event = stop(scene, b"big", value)
+    event = stop(scene, b"big", BIG)
     client = scene.client(scene.oncall)
     sent = form_of(client, event)
     sent["value"] = [sent["value"][0].replace("1.10", "1.20")]
     assert client.post(f"/events/{event}/amend", sent).status_code == 302
-    assert bytes(saved(event).value) == value.replace(b"1.10", b"1.20")
+    assert bytes(saved(event).value) == BIG.replace(b"1.10", b"1.20")
 
 
 TRICKY = [

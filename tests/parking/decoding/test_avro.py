@@ -185,10 +185,10 @@ def test_bytes_that_do_not_fit(schema, value, said):
     ],
 )
 def test_billions_of_values_out_of_ten_bytes_end_soon(schema):
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(Full):
         shown(schema, avro_write.zigzag(2**62) + b"\x00")
-    assert time.process_time() - began < 2
+    assert time.thread_time() - began < 2
     assert MOST_VALUES <= 100_000
 
 

@@ -187,9 +187,9 @@ def test_what_would_not_go_back_exactly_is_not_edited():
     ],
 )
 def test_what_is_special_is_said_beside_what_is_written(value, words):
-    began = time.process_time()
+    began = time.thread_time()
     shown = decode(value)
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
     assert any(words in note for note in shown.notes), shown.notes
     assert shown.written == value.decode()
 
@@ -201,9 +201,9 @@ def test_ordinary_values_have_nothing_special():
 
 def test_a_few_megabytes_are_read_soon():
     for value in (json.dumps(list(range(700_000))).encode(), b'{"a":"' + b"x" * 5_000_000 + b'"}', b"\xff" * 5_000_000):
-        began = time.process_time()
+        began = time.thread_time()
         decode(value, schema_of=never)
-        assert time.process_time() - began < 2
+        assert time.thread_time() - began < 2
 
 
 @given(st.binary(max_size=60), st.sampled_from(sorted(SCHEMAS, key=str)), st.booleans())

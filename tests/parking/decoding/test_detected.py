@@ -149,9 +149,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_soon(name):
-    began = time.process_time()
+    began = time.thread_time()
     found, verdicts = detected(BOMBS[name])
-    assert time.process_time() - began < 3
+    assert time.thread_time() - began < 3
     assert (found is not None) == (name in ("a number of a million bytes", "a million pieces"))
     assert all(len(one.said) < 200 for one in verdicts)
 

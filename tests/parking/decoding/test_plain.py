@@ -35,9 +35,9 @@ def test_every_digit_of_a_huge_number():
 
 @pytest.mark.parametrize("depth", [1200, 100_000])
 def test_deep_nesting_is_shown_and_fast(depth):
-    began = time.process_time()
+    began = time.thread_time()
     shown = decode(b"[" * depth + b"]" * depth)
-    assert time.process_time() - began < 2
+    assert time.thread_time() - began < 2
     assert shown.form == "json"
     assert f"{depth} deep" in shown.notes[0]
 

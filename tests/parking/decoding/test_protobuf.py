@@ -109,10 +109,10 @@ def test_a_message_within_itself_ten_thousand_times():
 
 
 def test_a_million_empty_lines_end_soon():
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(Full):
         shown(ORDER, b"\x12\x00" * 999_999)
-    assert time.process_time() - began < 3
+    assert time.thread_time() - began < 3
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,8 @@ def test_a_hundred_thousand_headers_are_read_in_a_moment(producer):
     sets = PRODUCERS[producer]((), "a")
     many = tuple((name, value) for _ in range(50_000 // len(sets)) for name, value in sets)
     user = tuple((f"x-{number}", b"v") for number in range(50_000))
-    begun = time.process_time()
+    begun = time.thread_time()
     reading = identify(Record("orders-dlt", 0, 1, 2, b"k", b"v", (*many, *user)))
-    assert time.process_time() - begun < 2
+    assert time.thread_time() - begun < 2
     assert (reading.framework, reading.source_topic) == (producer, "a")
     assert reading.original_headers == user

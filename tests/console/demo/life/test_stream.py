@@ -70,6 +70,6 @@ def test_the_same_seed_makes_the_same_records():
 
 def test_it_costs_little():
     """Far below what intake takes for one: 30 microseconds are asked for, and this machine may be busy."""
-    began = time.process_time()
+    began = time.thread_time()
     assert sum(1 for _ in stream.wires("native", MANY, flow="shop", at_ms=AT)) == MANY
-    assert (time.process_time() - began) / MANY < 90e-6
+    assert (time.thread_time() - began) / MANY < 90e-6
