@@ -34,6 +34,15 @@ FOR_EVER = {"retention.ms": "-1"}
 
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"
 
+ASK_KAFKA = (
+    "parking.progress",
+    "parking.fetch",
+    "parking.fetch_late",
+    "parking.intake.pointers",
+    "replay.targets.topic",
+)
+"""Modules that ask Kafka something while a person or a worker waits, and give up after a few SECONDS."""
+
 CHROMIUM_FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -73,6 +82,20 @@ def _rows_are_deleted_after_tests_that_commit() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: emptying.empty())
         yield
+
+
+@pytest.fixture(autouse=True)
+def _kafka_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine's Kafka is not one that is away."""
+    for module in ASK_KAFKA:
+        monkeypatch.setattr(f"{module}.SECONDS", 60.0)
+
+
+@pytest.fixture
+def kafka_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test in which it is, so that it is found out soon."""
+    for module in ASK_KAFKA:
+        monkeypatch.setattr(f"{module}.SECONDS", 3.0)
 
 
 @pytest.fixture(scope="session")

@@ -166,6 +166,7 @@ def test_what_points_elsewhere_is_never_asked_for(lot, source, make_topic, kafka
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kafka_is_away")
 def test_a_cluster_that_is_away_takes_a_few_seconds_and_loses_nothing(lot, source, kafka):
     pointers_at(lot, source, 1)
     Cluster.objects.update(bootstrap_servers="127.0.0.1:1")

@@ -8,6 +8,7 @@ from tests.replay.line import again, tick
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kafka_is_away")
 def test_away_before_the_start_it_waits_and_starts_later(line, settings):
     usual, settings.REPLAY_LEASE_SECONDS = settings.REPLAY_LEASE_SECONDS, 6
     line.park("e1", "e2")
@@ -25,6 +26,7 @@ def test_away_before_the_start_it_waits_and_starts_later(line, settings):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kafka_is_away")
 def test_away_in_the_middle_the_same_steps_are_sent_when_it_is_back(line, settings):
     line.change(window=1)
     line.park("e1", "e2", "e3")

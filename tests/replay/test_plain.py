@@ -354,6 +354,7 @@ def test_a_plan_without_the_gate_sends_one_at_a_time(line):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kafka_is_away")
 def test_while_kafka_is_away_nothing_is_sent_and_nothing_is_believed(line):
     line.park(b"bad 1", b"bad 2")
     line.decide("apply", "apply")

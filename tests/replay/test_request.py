@@ -129,6 +129,7 @@ def test_an_event_whose_bytes_are_not_those_of_its_fingerprint_is_named_and_refu
         ask(line)
 
 
+@pytest.mark.usefixtures("kafka_is_away")
 def test_a_cluster_that_does_not_answer_is_said_so(line):
     line.park("e1")
     line.decide("e1", "skip")

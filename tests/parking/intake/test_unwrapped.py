@@ -165,11 +165,13 @@ def test_another_record_at_the_place_of_a_pointer_is_not_taken(lot):
     assert bytes(parked.fingerprint) == fingerprint(b"k", b"large", (("tag", b"a"),))
 
 
+@pytest.mark.usefixtures("kafka_is_away")
 def test_a_batch_without_pointers_asks_nobody(plain):
     arrived = [plain.record(b"k", None, []), plain.record(b"k", b"v", POINTER)]
     assert followed_in_vain(plain, arrived) == arrived
 
 
+@pytest.mark.usefixtures("kafka_is_away")
 def test_what_points_outside_the_flow_s_source_topic_is_asked_of_nobody(plain):
     """Whoever writes to a parking topic names any topic: to ask Kafka for it takes its time, for every batch."""
     elsewhere = [("__dlq.errors.topic", b"payroll"), *POINTER[1:]]
