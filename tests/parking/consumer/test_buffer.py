@@ -101,7 +101,7 @@ def test_at_whichever_look(make_service: Callable[..., Service], log: Log) -> No
     again = good.again()
     assert isinstance(again, Work)
     again.applied(first.process_effect(again.event))
-    assert bad.again() == Done(b"k", parked=True, event=works[1].event), "and is decided without running its handler again"
+    assert bad.again() == Done(b"k", parked=True, event=works[1].event), "and no handler is asked again"
     first.outbox.publish(None)
     assert log.said[-3:] == ["applied e2", "released", "poison bad"]
 
