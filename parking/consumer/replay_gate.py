@@ -106,7 +106,7 @@ class ReplayGate:
         try:
             with self._ledger.transaction(self._flow.name) as transaction:
                 hold = transaction.lock(command.hold_key)
-                answer = rules.hold_again(hold, transaction.fate(command.event_id or ""), command)
+                answer = rules.hold_again(hold, self._same(transaction, command), command)
                 if answer is None:
                     seen = self._forgotten(command)
                     taken_by = transaction.held_at(command.hold_key, seen.position or 0)
@@ -115,20 +115,36 @@ class ReplayGate:
                     hold, answer = rules.held_again(hold, seen, command.token), Answer(names.HELD, seen)
                     transaction.save_hold(hold)
                     transaction.insert_fate(seen)
+                elif answer.outcome in names.FACTS:
+                    transaction.save_hold(rules.told(hold, command.position or 0))
                 self._announce(transaction, command, hold, answer)
         except FateExists:
             return self._hold(command)
         return Done(command.hold_key)
 
+    def _same(self, transaction: Transaction, command: Command) -> Fate | None:
+        """The fate of the event; also where it got its id by a conflict that the ledger has forgotten, and came once
+        more and was settled under the id that it wore before."""
+        fate = transaction.fate(command.event_id or "")
+        base = self._base(command)
+        if fate is not None or base is None:
+            return fate
+        before = transaction.fate(base)
+        return before if before is not None and before.settled and before.source == command.source else None
+
+    def _base(self, command: Command) -> str | None:
+        """The id that the event wore before it got that one by a conflict, if it did."""
+        record = Record(*(command.source or UNKNOWN), command.key, command.value, command.headers)
+        return worn_before(command.event_id or "", record)
+
     def _forgotten(self, command: Command) -> Fate:
         """The fate that the event of a hold record gets."""
-        event_id, at = command.event_id or "", command.source or UNKNOWN
-        base = worn_before(event_id, Record(*at, command.key, command.value, command.headers))
+        base = self._base(command)
         return Fate(
-            event_id=event_id,
+            event_id=command.event_id or "",
             state=HELD,
             hold_key=command.hold_key,
-            source=at,
+            source=command.source or UNKNOWN,
             content=content(command.key, command.value),
             source_fingerprint=command.fingerprint or b"",
             at=self._now_ms(),
@@ -141,7 +157,7 @@ class ReplayGate:
     def _rules(self, transaction: Transaction, command: Command) -> tuple[Hold, Answer | Fate]:
         """Lock, then look."""
         hold = transaction.lock(command.hold_key)
-        fate = transaction.fate(command.event_id or "")
+        fate = self._same(transaction, command)
         first = next(iter(transaction.held(command.hold_key, 1)), None)
         return hold, rules.replay(hold, fate, first, command)
 

@@ -77,6 +77,10 @@ class Line:
         """Applies whatever does not start with `bad`."""
         if event.value is not None and event.value.startswith(b"bad"):
             raise Poison("the value is bad", error_type="InvalidValue")
+        return self.write(event)
+
+    def write(self, event: Event) -> Effect:
+        """Applies whatever it is."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO effect VALUES (?, ?, ?)", (event.event_id, event.value, event.token))

@@ -166,6 +166,23 @@ def test_a_ledger_of_just_before_the_release_keeps_the_key_until_its_next_event(
     assert [event for event, _ in line.effects()] == ["e2", "e3", "e4"]
 
 
+def test_a_key_whose_events_came_again_to_the_lost_ledger_ends(line: Line) -> None:
+    """They took effect live before anybody held the key again: nothing is held, and no position of ours is known."""
+    line.park("e1")
+    lose(line)
+    line.process = Process(line.gate, line._outbox, line.write, Retries(attempts=1))
+    line.deliver("e1", b"bad e1")
+    line.decide("e1", "apply")
+    stopped = line.play(line.approved())
+    assert "does not exceed ours" in stopped.stop_reason
+    assert repaired(line).state == "completed"
+    assert line.event("e1").state == "applied"
+    done = line.play(line.approved())
+    assert done.state == "completed", done.stop_reason
+    assert line.quarantine().state == Quarantine.State.RELEASED
+    assert [event for event, _ in line.effects()] == ["e1"]
+
+
 def test_it_needs_another_person_and_no_decisions(line: Line) -> None:
     line.park("e1", "e2", bad=2)
     repair = ask(line)

@@ -136,6 +136,13 @@ def hold_again(key: Hold, fate: Fate | None, command: Command) -> Answer | None:
     return None if fate is None else Answer(names.HELD, fate)
 
 
+def told(key: Hold, position: int) -> Hold:
+    """The key of an event that is settled, which the console has at that position: it may be forgotten here, and what
+    comes next, a release too, is to be behind it."""
+    key = replace(key, next_position=max(key.next_position, position + 1))
+    return key if key.quarantined else replace(key, released_position=max(key.released_position, key.next_position))
+
+
 def held_again(key: Hold, seen: Fate, token: int) -> Hold:
     """The key of an event that is held again, at the position that `seen` has."""
     position = seen.position or 0

@@ -45,8 +45,6 @@ class Bounds:
     plans: tuple[str, ...] = ("apply",)
     purges: int = 0
     """Passes of the purge, while the retention of the topics deletes what was decided and read."""
-    at_once: bool = False
-    """Whether a pass of the purge is one step, and so is it with what the retention deletes just before."""
     losses: int = 0
     """Answers `released` that the parking topic loses before the console reads them."""
     early: bool = False
@@ -281,11 +279,12 @@ class Search:
                 yield "BACKUP", w._replace(backup=w.ledger)
         working = w.zombie or w.sweep or w.purge or any(doing for _, doing in w.owners)
         if w.backup is not None and w.backup >= 0 and not working and w.backup != w.ledger:
-            before = self.view(w.backup).fates
-            if not self.bounds.early or self.view(w.ledger).fates.keys() - before.keys() <= dict(w.known).keys():
-                forgotten = w.forgotten - {fate.source for fate in before.values()}
+            before = {fate.source for fate in self.view(w.backup).fates.values()}
+            since = {event for event, fate in self.view(w.ledger).fates.items() if fate.source not in before}
+            if not self.bounds.early or since <= dict(w.known).keys():
+                forgotten = w.forgotten - before
                 yield "RESTORE", w._replace(backup=PUT_BACK, ledger=w.backup, acted=0, forgotten=forgotten)
-        if w.backup == PUT_BACK and not w.workers and w.token < self.bounds.tokens:
+        if w.backup == PUT_BACK and not w.workers and w.token < self.bounds.tokens + self.bounds.early:
             token = w.token + 1
             orders = tuple(Order(names.HOLD, token, event, position) for event, position in sorted(w.known))
             workers = ((token, orders),) if orders else ()
@@ -294,23 +293,14 @@ class Search:
     def _purge(self, w: World) -> Iterator[tuple[str, World]]:
         """The purge, and what it waits for: that the topics have no more of what was decided and read."""
         lows = self._lows(w)
-        if lows != w.lows and not self.bounds.at_once:
+        if lows != w.lows:
             yield f"retention deletes up to {lows}", w._replace(lows=lows)
         if w.purge is not None:
             for step in self._steps(w, w.purge):
                 yield f"purge {step.name}", step.then._replace(purge=step.doing)
         elif w.purges and not w.workers:  # an older plan that is sent later is one that `keep_days` has outlived
-            for kept in {w, w._replace(lows=lows)} if self.bounds.at_once else {w}:
-                doing = self.consumer.begin(Purging(w.now + AGE, self._places(kept)))
-                begun = kept._replace(purges=w.purges - 1, purge=doing, now=w.now + AGE)
-                yield f"purge begins: {doing.what!r}", self._whole(begun) if self.bounds.at_once else begun
-
-    def _whole(self, w: World) -> World:
-        """After all steps of the purge."""
-        while w.purge is not None:
-            (step,) = self._steps(w, w.purge)
-            w = step.then._replace(purge=step.doing)
-        return w
+            doing = self.consumer.begin(Purging(w.now + AGE, self._places(w)))
+            yield f"purge begins: {doing.what!r}", w._replace(purges=w.purges - 1, purge=doing, now=w.now + AGE)
 
     def _lows(self, w: World) -> tuple[int, ...]:
         """Where the partitions begin once all is deleted that may be."""
@@ -356,7 +346,7 @@ class Search:
             yield f"worker {token} sends {orders[0]}", w._replace(workers=left, replay=(*w.replay, orders[0]))
             if w.cancels:
                 yield f"worker {token} is cancelled", w._replace(workers=rest, cancels=w.cancels - 1)
-        if w.known and not self._released(w) and w.token < self.bounds.tokens:
+        if w.known and not self._released(w) and w.token < self._tokens(w):
             if self.bounds.together or not w.workers:
                 for decision in self.bounds.plans:
                     yield f"plan {w.token + 1}: {decision} the first", self._plan(w, decision)
@@ -394,6 +384,10 @@ class Search:
         named = (heard.event,) if heard.outcome == names.HELD else heard.still_held
         back = {(event, fact) for event, fact in w.facts if event in named and fact[1] < heard.token}
         return w._replace(facts=w.facts - back) if back else w
+
+    def _tokens(self, w: World) -> int:
+        """How many plans there may be: if early, always one that holds again and one after it."""
+        return self.bounds.tokens + (2 if self.bounds.early and w.backup == REPAIRED else 0)
 
     def _plan(self, w: World, decision: str) -> World:
         token = w.token + 1
@@ -503,7 +497,8 @@ class Search:
         forgot_the_release = w.backup == REPAIRED and not held  # the next event of the key is held, and tells of it
         if view.quarantined and known and self._released(w) and not forgot_the_release:
             self._fail("the console calls it released, the consumer holds it", w)
-        if not view.quarantined and not self._released(w) and not w.lost:
+        may_ask = self.bounds.early and w.token < self._tokens(w)
+        if not view.quarantined and not self._released(w) and not w.lost and not may_ask:
             self._fail("phantom: the consumer holds nothing, the console does", w)
         self._check_facts(w, view)
 

@@ -34,6 +34,7 @@ BOUNDS = {
     "a purge, a lost release": Bounds((("a",),), tokens=2, purges=2, losses=1),
     "a purge, a record at hand": Bounds((("a",),), crashes=1, purges=2),
     "a purge, another event wears the id": Bounds((("a", "a=other"),), failures=0, crashes=1, purges=2),
+    "a ledger from before the quarantine": Bounds((("a",),), crashes=1, restores=1, early=True),
     "each step of publishing": Bounds(ONE, fine=True, sweeps=1),
     "each step of publishing, a crash": Bounds(ONE, crashes=1, fine=True),
     "each step of publishing, an old owner": Bounds((("a",),), crashes=1, fine=True, sweeps=1, zombies=True),
@@ -108,6 +109,11 @@ TAKEN_AWAY = [
         Without("worn_id", RULES, "    if worn:", "    if worn and fate:"),
         "a purge, another event wears the id",
         "an effect twice",
+    ),
+    (
+        Without("position_of_what_is_settled", "replay_gate.py", "elif answer.outcome in names.FACTS:", "elif False:"),
+        "a ledger from before the quarantine",
+        "phantom",
     ),
 ]  # fmt: skip
 

@@ -79,6 +79,26 @@ def test_what_it_knows_is_answered_by_the_fact(service: Service, log: Log, parke
     assert service.applied == ["e1"]
 
 
+def test_a_release_is_behind_what_came_again_live(service: Service, log: Log, parked: list[Announcement]) -> None:
+    """The console looks at the position: without it, it would take the ledger for lost again and again."""
+    lose(service.ledger)
+    service.take(source("e1", 0), source("e2", 1))
+    hold(service, parked[0], 10)
+    assert log.said[-1] == "applied e1"
+    service.release(11)
+    assert log.outcome.position == (parked[0].position or 0) + 1, "of e2 it was not told yet"
+    hold(service, parked[1], 12)
+    service.release(13)
+    assert log.outcome.position == (parked[1].position or 0) + 1
+    service.fails[b"e4"] = ValueError("no")
+    service.take(source("e4", 3))
+    hold(service, parked[2], 14)
+    service.take(source("e5", 4))
+    assert (log.announcements[-1].position or 0) > (parked[2].position or 0)
+    service.release(14)
+    assert log.said[-1] == "still-held"
+
+
 def test_a_hold_record_that_comes_again_changes_nothing(service: Service, log: Log, parked: list[Announcement]) -> None:
     lose(service.ledger)
     hold(service, parked[0], 10)

@@ -162,6 +162,26 @@ def test_a_renamed_event_that_is_held_again_takes_effect_once(
     assert service.effects == [(event_id, "one", 0), (renamed.event_id, "two", 11)]
 
 
+@pytest.mark.parametrize("event_id", ["e1", LONG])
+def test_a_renamed_event_that_came_again_before_it_is_held_again_took_effect(
+    make_service, log: Log, event_id: str
+) -> None:
+    """Nobody knew any more that another event wore its id before: it took effect under that id."""
+    service = make_service()
+    one, two = one_and_two(event_id)
+    service.take(one, two)
+    (renamed,) = log.announcements
+    lose(service, event_id, renamed.event_id)
+    service.take(two)
+    hold_again(service, renamed, 10)
+    assert log.said[-1] == f"applied {renamed.event_id}"
+    service.apply(renamed, 11)
+    assert log.said[-1] == f"applied {renamed.event_id}"
+    service.release(12)
+    assert (log.outcome.outcome, log.outcome.position) == ("released", renamed.position + 1)
+    assert service.effects == [(event_id, "one", 0), (event_id, "two", 0)]
+
+
 def test_a_renamed_event_whose_bytes_are_lost_says_itself_what_it_wore_before(service: Service, log: Log) -> None:
     one, two = one_and_two("e1")
     service.take(one, two)
