@@ -17,7 +17,8 @@ ELEMENT = 12
 """Bytes of one number and its length."""
 _LENGTH = (8).to_bytes(4, "big")
 _REMEMBERED = 50_000
-_SHORT = 40
+_SHORT, _SHORT_OPEN = 40, 120
+"""Bytes of what is remembered: what is longer in payloads is seldom the same again, as error types are."""
 
 
 class Numbers(dict[bytes, bytes]):
@@ -33,6 +34,7 @@ class Numbers(dict[bytes, bytes]):
     def __init__(self, flow: int, *, payload: bool = False) -> None:
         person = b"payload" if payload else b""
         self._salted = hashlib.blake2b(digest_size=8, salt=flow.to_bytes(8, "big"), person=person)
+        self._short = _SHORT if payload else _SHORT_OPEN
         self._before: dict[bytes, bytes] = {}
         self._all.append(self)
 
@@ -52,7 +54,7 @@ class Numbers(dict[bytes, bytes]):
         made = self._before.get(run)
         if made is None:
             made = self._made(run)
-        if len(run) <= _SHORT:
+        if len(run) <= self._short:
             self[run] = made
             Numbers._room -= 1
             if Numbers._room <= 0:
