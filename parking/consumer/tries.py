@@ -38,7 +38,8 @@ class Retries:
 
     The wait after a failed try is any time up to a limit that grows (full jitter), so that many events that failed
     together do not come back together. No try begins later than `budget` seconds after the first one failed; what it
-    waits for others meanwhile (a rate limit, a dependency, a database) is not of these.
+    waits for others meanwhile (a rate limit, a dependency, a database) is not of these. Neither exhausted attempts nor
+    the budget park an event while it is in doubt whether a dependency with a breaker is away.
     Exceptions of the kinds `never` will not succeed when tried again; they park the event at once, as Poison does.
     """
 
