@@ -1,7 +1,5 @@
 """The viewer's own account: password, sessions, time zone, theme, and what they may do."""
 
-from zoneinfo import available_timezones
-
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
@@ -19,7 +17,7 @@ from console import access, failed_signin
 from console.access import ROLES
 from console.pages import found
 from console.pages.shell_actions import YEAR
-from console.zone import CHOSEN
+from console.zone import CHOSEN, zone_names
 from parking import journal
 
 
@@ -66,7 +64,7 @@ def zone(request: HttpRequest) -> HttpResponse:
     """Times in this zone instead of the browser's; empty goes back to the browser's."""
     chosen = request.POST.get("zone", "")
     response = redirect("account")
-    if chosen in available_timezones():
+    if chosen in zone_names():
         response.set_cookie(CHOSEN, chosen, max_age=YEAR, samesite="Lax", secure=request.is_secure())
     else:
         response.delete_cookie(CHOSEN, samesite="Lax")
@@ -81,7 +79,7 @@ def _page(request: HttpRequest, *, refused: list[str] | None = None, status: int
         "roles": {str(role): ", ".join(sorted(held)) for role, held in ROLES.items()},
         "flows": len(access.of(user).flow_ids()),
         "sessions": len(_sessions(user)),
-        "zones": sorted(available_timezones()),
+        "zones": sorted(zone_names()),
         "chosen": request.COOKIES.get(CHOSEN, ""),
     }
     return render(request, "account/account.html", context, status=status)

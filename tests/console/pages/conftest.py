@@ -1,17 +1,20 @@
 """People, flows and keys that the tests of pages start from."""
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from parking.models import Flow, Quarantine
 from replay.models import Replay
 from tests import servers
 from tests.console import story
+from tests.console.pages.shared import Shared
 
 
 @dataclass
@@ -42,8 +45,10 @@ class Scene:
         return story.requested(self.key, user or self.oncall)
 
 
-@pytest.fixture
-def scene(db: None, kafka: str, replay_topic: str) -> Scene:
+SHARED = pytest.StashKey[Shared[Scene]]()
+
+
+def make_scene(kafka: str, replay_topic: str) -> Scene:
     disputes = story.make_flow("disputes", schema=story.SCHEMA, bootstrap=kafka, replay_topic=replay_topic)
     foreign = story.make_flow("crm-sync", "Sales systems", bootstrap=kafka, replay_topic=replay_topic)
     lot, other = story.Lot(disputes), story.Lot(foreign)
@@ -71,3 +76,36 @@ def replay_topic(kafka: str) -> str:
         config = {"cleanup.policy": "delete", "max.message.bytes": "2000000"}
         admin.create_topics([NewTopic(name, 3, 1, config=config)])[name].result(60)
     return name
+
+
+@pytest.fixture(scope="session")
+def _shared_scene(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    kafka: str,
+    replay_topic: str,
+    pytestconfig: pytest.Config,
+) -> Iterator[Shared[Scene]]:
+    shared = Shared(lambda: make_scene(kafka, replay_topic), django_db_blocker)
+    pytestconfig.stash[SHARED] = shared
+    yield shared
+    shared.drop()
+
+
+@pytest.fixture
+def _prepared_scene(_shared_scene: Shared[Scene]) -> Shared[Scene]:
+    _shared_scene.prepare()
+    return _shared_scene
+
+
+@pytest.fixture
+def scene(_prepared_scene: Shared[Scene], db: None) -> Scene:
+    """Not for a test that commits: the rows are in a transaction that is rolled back."""
+    return _prepared_scene.copy()
+
+
+@pytest.hookimpl(trylast=True)  # when the transaction of the test has been rolled back
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Nobody but the tests of the scene sees its rows."""
+    if SHARED in item.config.stash and "scene" not in getattr(nextitem, "fixturenames", ()):
+        item.config.stash[SHARED].drop()

@@ -18,7 +18,7 @@ def page(scene, who="oncall", **query) -> str:
     return html.unescape(response.content.decode())
 
 
-def write(verb="decide", who="user:99", name="Somebody Else", **given) -> JournalEntry:
+def write(verb="decide", who="user:999999999", name="Somebody Else", **given) -> JournalEntry:
     with transaction.atomic():
         return journal.write(actor=Actor(who, name), verb=verb, **given)
 

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from console import zone
 from console.pages.shell import initials
 from replay.models import Replay
 from tests import alarm_story
@@ -102,9 +103,16 @@ def test_the_theme_is_chosen_without_a_script_and_remembered(scene):
 
 def test_times_are_in_the_viewers_zone_and_a_wrong_zone_is_ignored(scene):
     client = scene.client(scene.oncall)
-    for zone, shown in (("Asia%2FTokyo", "Asia/Tokyo"), ("../../etc", "UTC"), ("%00", "UTC")):
-        client.cookies["zone"] = zone
+    for name, shown in (("Asia%2FTokyo", "Asia/Tokyo"), ("../../etc", "UTC"), ("%00", "UTC")):
+        client.cookies["zone"] = name
         assert f"times in {shown}" in client.get("/keys").content.decode()
+
+
+def test_the_files_of_all_zones_are_not_opened_for_each_page(scene, monkeypatch):
+    client = scene.client(scene.oncall)
+    client.get("/keys")
+    monkeypatch.setattr(zone, "available_timezones", lambda: pytest.fail("hundreds of files are opened again"))
+    assert client.get("/keys").status_code == 200
 
 
 def test_the_counts_that_come_later_know_on_which_page_they_stand(scene):
