@@ -3,8 +3,9 @@
 Two owners of one key (source here, replay there), handlers that are not atomic, an old owner that runs on after a
 rebalance, crashes around each commit and each publish, re-delivery, two source partitions for one key, two plans with
 different decisions, cancel at every point, markers and steps that are sent again, failures during a replay, live events
-meanwhile, another event under a known id, a ledger put back to an older time. The database is SQLite in memory. The
-console is a model of the rules of intake and replay (the real ones need PostgreSQL; `test_loop.py` has them).
+meanwhile, another event under a known id, a ledger put back to an older time, a purge behind topics that delete what
+was read, a lost release. The database is SQLite in memory. The console is a model of the rules of intake and replay
+(the real ones need PostgreSQL; `test_loop.py` has them).
 """
 
 from pathlib import Path
