@@ -21,6 +21,8 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: follow.stop.set())
         if options["once"]:
             follow.turn()
+            while follow.turn():  # builds the indexes of what is new
+                pass
         else:
             follow.run()
         self.stdout.write(f"{follow.indexed} events indexed")
