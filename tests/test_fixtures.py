@@ -21,7 +21,7 @@ def test_a_topic_is_new_and_takes_records(kafka, make_topic):
     assert producer.flush(60) == 0
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": topic, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
-    record = consumer.poll(30)
+    record = consumer.poll(120)
     consumer.close()
     assert record
     assert (record.key(), record.value()) == (b"key", b"value")
