@@ -31,7 +31,7 @@ from parking.topics import Topic, Unreachable
 Place = tuple[str, int]
 """Topic and partition."""
 
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 """Of one batch, roughly: memory stays bounded whatever the records are like."""
 AT_ONCE = 20
 """Messages that are taken from the client at once: it unpacks their headers, to many times their size."""

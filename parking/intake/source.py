@@ -20,7 +20,7 @@ from parking.trouble import Troubles
 
 log = structlog.get_logger("intake")
 
-BATCH = 4000
+BATCH = 8000
 
 
 class Source:

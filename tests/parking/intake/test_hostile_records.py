@@ -133,15 +133,15 @@ def test_a_hundred_thousand_headers_and_keys_of_100_kb(flow, intake, kafka):
 
 
 def test_what_was_fetched_beyond_the_bound_comes_with_the_next_poll(flow, kafka):
-    produce(kafka, flow.parking_topic, *(dead_letter(*[(b"h", b"")] * 50_000) for _ in range(6)), dead_letter())
+    produce(kafka, flow.parking_topic, *(dead_letter(*[(b"h", b"")] * 50_000) for _ in range(10)), dead_letter())
     reader = Reader({"bootstrap.servers": kafka})
     try:
         reader.assign({(flow.parking_topic, 0): 0})
         polls: list[list[int]] = []
         end = time.monotonic() + 120
-        while sum(map(len, polls)) < 7 and time.monotonic() < end:
+        while sum(map(len, polls)) < 11 and time.monotonic() < end:
             polls.append([one.record.offset for one in reader.poll(most=2000, timeout=1)])
-        assert [offset for poll in polls for offset in poll] == list(range(7))
-        assert max(map(len, polls)) <= 4
+        assert [offset for poll in polls for offset in poll] == list(range(11))
+        assert max(map(len, polls)) <= 6
     finally:
         reader.close()
