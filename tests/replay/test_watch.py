@@ -103,6 +103,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.slow
 def test_without_redis_it_is_one_line_and_nothing_is_lost(line, variables):
     line.park("e1")
     line.decide("e1", "skip")
@@ -126,6 +127,7 @@ def test_processes_that_are_long_gone_are_forgotten(transactional_db):
     watch.close()
 
 
+@pytest.mark.slow
 def test_the_process_ends_on_sigterm(variables):
     watch = subprocess.Popen([sys.executable, "manage.py", "watch"], env=variables, stderr=subprocess.PIPE)
     wait_until(Beat.objects.filter(process="watch", pid=watch.pid).exists)
@@ -133,6 +135,7 @@ def test_the_process_ends_on_sigterm(variables):
     assert watch.wait(60) == 0
 
 
+@pytest.mark.slow
 def test_a_database_that_does_not_answer_is_one_line_and_it_goes_on_trying(variables, tmp_path):
     gone = {**variables, "SIDING_DATABASE_URL": "postgresql://postgres@127.0.0.1:1/siding"}
     said = tmp_path / "said"

@@ -38,6 +38,7 @@ def test_servers_that_are_here(variables: dict[str, str]) -> None:
     assert "siding.E" not in done.stderr
 
 
+@pytest.mark.slow
 def test_servers_that_are_not_here_are_all_named(nowhere: dict[str, str]) -> None:
     began = time.monotonic()
     done = run("manage.py", "check", variables=nowhere)
@@ -48,6 +49,7 @@ def test_servers_that_are_not_here_are_all_named(nowhere: dict[str, str]) -> Non
     assert "hunter2" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_offline_asks_no_server_but_looks_at_the_settings(nowhere: dict[str, str]) -> None:
     assert run("manage.py", "check", "--offline", variables=nowhere).returncode == 0
     elsewhere = {**nowhere, "SIDING_BASE_URL": "https://siding.example"}
@@ -56,6 +58,7 @@ def test_offline_asks_no_server_but_looks_at_the_settings(nowhere: dict[str, str
     assert "Add siding.example to SIDING_ALLOWED_HOSTS" in done.stderr
 
 
+@pytest.mark.slow
 def test_no_other_command_waits_for_a_server(nowhere: dict[str, str]) -> None:
     done = run("-c", ONLY_ITSELF, variables=nowhere)
     assert done.returncode == 0, done.stderr

@@ -88,15 +88,14 @@ def test_the_walk_finds_the_pages():
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("method", ["get", "post"])
-@pytest.mark.parametrize("who", ["oncall", "reviewer", "owner"])
-def test_what_is_of_another_team_does_not_exist(scene, route, method, who):
+def test_what_is_of_another_team_does_not_exist(scene, route, method):
     address = "/" + re.sub(r"<[^>]+>", str(foreign_id(scene, route)), route)
-    client = scene.client(getattr(scene, who))
-    response = getattr(client, method)(address)
-    if response.status_code == 405:
-        return
-    assert response.status_code == 404, address
-    assert SECRET not in response.content
+    for who in (scene.oncall, scene.reviewer, scene.owner):
+        response = getattr(scene.client(who), method)(address)
+        if response.status_code == 405:
+            return
+        assert response.status_code == 404, (who, address)
+        assert SECRET not in response.content, (who, address)
 
 
 @pytest.mark.parametrize("route", ROUTES)

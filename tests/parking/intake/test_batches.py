@@ -3,6 +3,7 @@
 import gc
 from itertools import count
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def picture(lot: Lot):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[*BY_LUCK, HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=14), st.lists(st.integers(1, 5), min_size=14, max_size=14), st.booleans())
 def test_batches_do_not_matter(db, life, sizes, again):

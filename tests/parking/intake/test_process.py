@@ -157,6 +157,7 @@ def test_logs_hold_nothing_of_a_payload(flow, variables, tmp_path):
             cursor.execute("ALTER TABLE parking_parkedevent DROP CONSTRAINT refuse")
 
 
+@pytest.mark.slow
 def test_it_ends_at_once_when_it_is_told_to(flow, variables, tmp_path):
     with intake(variables, tmp_path) as (process, log):
         wait(Beat.objects.exists)
