@@ -312,6 +312,7 @@ def test_markers_of_transactions_are_records_like_others(
     assert purged(flow, ledger, kafka) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make_ledger", ["sqlite"], indirect=True)
 def test_a_consumer_forgets_by_itself(
     kafka: str, flow: Flow, ledger: Ledger, log: Log, caplog: pytest.LogCaptureFixture
