@@ -1,8 +1,10 @@
 """Ledgers on SQLite and on PostgreSQL, empty for each test."""
 
 import itertools
+import logging
 import os
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +21,19 @@ from parking.consumer.ledger.postgres import PostgresLedger
 from parking.consumer.ledger.sqlite import SqliteLedger
 from tests.parking.consumer.kafka_loop import LARGE, PARTITIONS, Loop
 from tests.parking.consumer.service import EFFECTS, FLOW, Log, Service
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_said_by_threads_of_earlier_tests(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """They were told to stop, and may wait for a broker that is away until they do."""
+    earlier = set(threading.enumerate()) - {threading.current_thread()}
+
+    def is_of_this_test(_: logging.LogRecord) -> bool:
+        return threading.current_thread() not in earlier
+
+    caplog.handler.addFilter(is_of_this_test)
+    yield
+    caplog.handler.removeFilter(is_of_this_test)
 
 
 @pytest.fixture
@@ -40,7 +55,9 @@ def postgres() -> Iterator[str]:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """In memory, where there is such a place: SQLite waits for the disk at each commit."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    # A thread that was told to stop may still write there.
+    with tempfile.TemporaryDirectory(dir=memory, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
