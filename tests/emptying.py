@@ -18,6 +18,7 @@ def empty() -> None:
     """Deletes the rows of all tables, once no process that a test started holds one of them any more."""
     tables = _tables()
     with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '5min'")  # one that a failed test left behind holds it for ever
         cursor.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
         cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers: the journal refuses to be emptied
         cursor.execute("; ".join(f"DELETE FROM {table}" for table in tables))
