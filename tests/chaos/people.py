@@ -18,7 +18,7 @@ from parking.headers import unpack
 from parking.models import Decision, EventState, Quarantine
 from replay import plan
 from replay.amend import amend
-from replay.approve import approve
+from replay.approve import approve, reject
 from replay.decide import decide
 from replay.models import Replay
 from replay.request import request
@@ -98,7 +98,12 @@ class People:
         )
 
     def _approve(self, replay: Replay) -> None:
-        approve(replay_id=replay.pk, digest=bytes(replay.digest), actor=self._actors["reviewer"], reason="agreed")
+        """Or rejects what cannot run: late answers may have settled a part of it. It is asked for anew then."""
+        reviewer = self._actors["reviewer"]
+        try:
+            approve(replay_id=replay.pk, digest=bytes(replay.digest), actor=reviewer, reason="agreed")
+        except Refused as refused:
+            reject(replay_id=replay.pk, actor=reviewer, reason=str(refused))
 
 
 def _mended(value: bytes) -> bytes | None:
