@@ -21,12 +21,15 @@ class Breaker:
         """Whether calls are stopped, but for one that is tried now and then."""
         return self._until is not None
 
-    def wait(self, now: float) -> float:
-        """Seconds until a call may be made; 0 means that it is to be made now, and judged."""
+    def wait(self, now: float, *, after: float = 0.0) -> float:
+        """Seconds until a call may be made; 0 means that it is to be made now, and judged.
+
+        One that lets others go first waits so many seconds longer (`after`) where the breaker is open.
+        """
         if self._until is None:
             return 0.0
-        if now < self._until:
-            return self._until - now
+        if now < self._until + after:
+            return self._until + after - now
         # The next one tries. Who tries and never says how it went (it lost its partition) blocks nobody for long.
         self._until = now + self.open_for
         return 0.0

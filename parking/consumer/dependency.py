@@ -1,5 +1,6 @@
 """What handlers depend on: a model, another service. Who needs one that asked for a pause, or is broken, waits."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from parking.consumer.breaker import Breaker
 from parking.consumer.errors import RateLimited
 from parking.consumer.event import Event
 
+log = logging.getLogger("parking.consumer")
 LOOK_AGAIN = 1.0
 """Seconds after which an event looks again at a breaker: it may have closed earlier than announced."""
 
@@ -22,12 +24,17 @@ class Dependency:
     """Something that the handling of some events needs. Times are seconds of the kit's clock. Safe for threads.
 
     `needed_by` says of which events. `failures` are the exceptions that speak against the dependency, not the event.
+    Where nobody but one event finds it away behind an open breaker, the first `patience` of these tries in a row spend
+    no attempt; what fails after them is the event's own.
     """
 
     name: str
     needed_by: Callable[[Event], bool] = everything
     breaker: Breaker | None = None
     failures: tuple[type[Exception], ...] = (ConnectionError, TimeoutError)
+    patience: int = 20
+    _last: str | None = None
+    _alone: int = 0
     _paused_until: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -41,27 +48,55 @@ class Dependency:
         with self._lock:
             self._paused_until = max(self._paused_until, until)
 
-    def wait(self, now: float) -> float:
-        """Seconds that an event that needs it has to wait; 0 = go on now."""
+    def wait(self, event_id: str, now: float) -> float:
+        """Seconds that an event that needs it has to wait; 0 = go on now. Who found it away lets others go first."""
         with self._lock:
             if now < self._paused_until:
                 return self._paused_until - now
-            return min(self.breaker.wait(now), LOOK_AGAIN) if self.breaker else 0.0
+            after = LOOK_AGAIN if event_id == self._last else 0.0
+            return min(self.breaker.wait(now, after=after), LOOK_AGAIN) if self.breaker else 0.0
 
-    def judge(self, error: Exception | None, now: float) -> bool:
+    def judge(self, event_id: str, error: Exception | None, now: float) -> bool:
         """A try that needed it ended. Whether its failure was to be expected: such a try spends no attempt."""
         with self._lock:
             if self.breaker is None:
                 return False
-            if isinstance(error, self.failures):
-                return self.breaker.failed(now)
-            self.breaker.succeeded()
-            return False
+            before = self.breaker.is_open
+            if not isinstance(error, self.failures):
+                self.breaker.succeeded()
+                self._last, self._alone = None, 0
+                if before:
+                    log.warning("dependency %s works again", self.name)
+                return False
+            expected = self.breaker.failed(now)
+            if self.breaker.is_open and not before:
+                log.warning("dependency %s is away: %s; what needs it waits", self.name, type(error).__name__)
+            return self._patient(event_id) if expected else self._first(event_id)
 
     def in_a_row(self, error: Exception) -> int:
         """How many failures in a row speak against it, this one the last; 0 where this one does not."""
         with self._lock:
-            return self.breaker.in_a_row if self.breaker and isinstance(error, self.failures) else 0
+            if self.breaker is None or not isinstance(error, self.failures) or self._alone > self.patience:
+                return 0
+            return self.breaker.in_a_row
+
+    def _first(self, event_id: str) -> bool:
+        """It failed while nobody knew that it is away."""
+        self._last, self._alone = event_id, 0
+        return False
+
+    def _patient(self, event_id: str) -> bool:
+        """It failed again: whether that still speaks against it, and not against the event that alone finds it so."""
+        self._alone = self._alone + 1 if event_id == self._last else 1
+        self._last = event_id
+        if self._alone == self.patience + 1:
+            log.warning(
+                "event %.200r alone found dependency %s away, %d times in a row: these are its own attempts now",
+                event_id,
+                self.name,
+                self._alone,
+            )
+        return self._alone <= self.patience
 
 
 class Doubt:
@@ -100,15 +135,15 @@ class Dependencies:
             dependency.pause(now + limit.retry_after)
 
 
-def wait(needed: Sequence[Dependency], now: float) -> float:
+def wait(needed: Sequence[Dependency], event_id: str, now: float) -> float:
     """Seconds that an event has to wait before it is tried; 0 = try it now."""
     for dependency in reversed(needed):
-        if (seconds := dependency.wait(now)) > 0:
+        if (seconds := dependency.wait(event_id, now)) > 0:
             return seconds
     return 0.0
 
 
-def judge(needed: Sequence[Dependency], error: Exception | None, now: float) -> bool:
+def judge(needed: Sequence[Dependency], event_id: str, error: Exception | None, now: float) -> bool:
     """A try ended, well (None) or not. Whether its failure was to be expected, so that it spends no attempt."""
-    expected = [dependency.judge(error, now) for dependency in needed]
+    expected = [dependency.judge(event_id, error, now) for dependency in needed]
     return any(expected)

@@ -39,7 +39,8 @@ class Retries:
     The wait after a failed try is any time up to a limit that grows (full jitter), so that many events that failed
     together do not come back together. No try begins later than `budget` seconds after the first one failed; what it
     waits for others meanwhile (a rate limit, a dependency, a database) is not of these. Neither exhausted attempts nor
-    the budget park an event while it is in doubt whether a dependency with a breaker is away.
+    the budget park an event while it is in doubt whether a dependency with a breaker is away, within the patience of
+    that dependency with one event alone.
     Exceptions of the kinds `never` will not succeed when tried again; they park the event at once, as Poison does.
     """
 
@@ -105,7 +106,7 @@ class Trying:
             budget.begin()
             try:
                 needed = yield from self._needed(event)
-                while (seconds := wait(needed, self._now())) > 0:
+                while (seconds := wait(needed, event.event_id, self._now())) > 0:
                     yield from trial.pause(seconds)
                     needed = yield from self._needed(event)
                 yield from trial.begin()
@@ -117,11 +118,11 @@ class Trying:
                 step: Step = yield from self._insist.ask(Call(partial(work.applied, decided)), held_up)
             except RateLimited as limit:
                 yield Call(partial(self._limited, event))
-                judge(needed, limit, self._now())
+                judge(needed, event.event_id, limit, self._now())
                 self._dependencies.limited(needed, limit, self._now())
                 yield from trial.pause(max(limit.retry_after, SHORTEST))
             except Exception as error:  # noqa: BLE001 -- whatever a handler raises is a failed try
-                if judge(needed, error, self._now()):
+                if judge(needed, event.event_id, error, self._now()):
                     continue  # the dependency is away: the event waits until it is back
                 tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
                 in_doubt = doubt.remains(needed, error)
@@ -131,7 +132,7 @@ class Trying:
                     return parked
                 yield from trial.pause(pause)
             else:
-                judge(needed, None, self._now())
+                judge(needed, event.event_id, None, self._now())
                 return step
 
     def _needed(self, event: Event) -> Generator[Ask, Any, list[Dependency]]:

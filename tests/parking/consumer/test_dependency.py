@@ -1,12 +1,17 @@
 """What handlers depend on: who needs what asked for a pause, or is broken, waits in its place and spends no attempt."""
 
+import heapq
+import logging
 from collections.abc import Callable
 
 import pytest
 
 from parking.consumer import Breaker, Dependency, Event, RateLimited, Retries
+from parking.consumer.ask import advance
 from parking.consumer.dependency import Dependencies
 from parking.coordinates import Coordinates
+from parking.record import Record
+from parking.wire import names
 from tests.parking.consumer.service import Log, Service, source
 
 EVENT = Event("e1", b"k", b"k", b"v", (), Coordinates("s", 0, 0, 0))
@@ -53,14 +58,14 @@ def test_what_a_rate_limit_pauses(named: str | None, paused: set[str]) -> None:
     model, accounts = Dependency("model"), Dependency("accounts")
     dependencies = Dependencies("the flow", [model, accounts])
     dependencies.limited(dependencies.needed(EVENT), RateLimited(5, dependency=named), 0)
-    assert {one.name for one in (model, accounts) if one.wait(1)} == paused
+    assert {one.name for one in (model, accounts) if one.wait("e1", 1)} == paused
 
 
 def test_without_a_dependency_the_flow_waits() -> None:
     dependencies = Dependencies("the flow", [Dependency("model", needed_by=lambda event: False)])
     needed = dependencies.needed(EVENT)
     dependencies.limited(needed, RateLimited(5), 0)
-    assert [one.wait(1) for one in needed] == [4]
+    assert [one.wait("e1", 1) for one in needed] == [4]
 
 
 def test_while_the_breaker_is_open_no_attempt_is_spent(make_service: Callable[..., Service], log: Log) -> None:
@@ -101,11 +106,81 @@ def test_an_event_for_which_alone_the_model_fails_is_parked(
     def wait(seconds: float) -> None:
         service.waited.append(seconds)
         if len(service.seen) == worked_after:
-            model.judge(None, service.now() / 1000)  # another event's
+            model.judge("another", None, service.now() / 1000)
 
     service.process(source("e1", 0), wait)
     assert log.said == ["poison e1"]
     assert len(log.announcements[0].attempts) == max(3, worked_after + 1)
+
+
+@pytest.mark.parametrize(("attempts", "failures", "spent"), [(3, 5, 6), (3, 2, 3), (1, 1, 2)])
+def test_an_event_that_alone_finds_the_model_away_for_too_long_is_parked(
+    make_service: Callable[..., Service],
+    log: Log,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    attempts: int,
+    failures: int,
+    spent: int,
+) -> None:
+    """Nobody else needs the model: whether it is away or the event is at fault, nobody would ever find out."""
+    caplog.set_level(logging.WARNING)
+    model = Dependency("model", breaker=Breaker(failures=failures, open_for=30), patience=4)
+    service = make_service(dependencies=[model], attempts=attempts)
+    service.fails[b"e1"] = TimeoutError("too long for it")
+    service.take(source("e1", 0), source("e2", 1, key=b"other"))
+    assert log.said == ["poison e1"]
+    assert service.applied == ["e2"]
+    assert len(log.announcements[0].attempts) == spent
+    opened, blamed, works = (record.getMessage() for record in caplog.records)
+    assert "model" in opened
+    assert "waits" in opened
+    assert "e1" in blamed
+    assert "its own attempts" in blamed
+    assert "works again" in works
+
+
+def test_a_replayed_event_that_alone_finds_the_model_away_for_too_long_fails(
+    make_service: Callable[..., Service], log: Log
+) -> None:
+    """Otherwise its replay would wait for the outcome for ever."""
+    model = Dependency("model", breaker=Breaker(failures=5, open_for=30), patience=4)
+    service = make_service(dependencies=[model], attempts=3)
+    service.fails[b"e1"] = ValueError("wrong")
+    service.take(source("e1", 0))
+    service.fails[b"e1"] = TimeoutError("too long for it")
+    service.apply(log.announcements[0], 10)
+    assert log.said == ["poison e1", f"{names.FAILED} e1"]
+
+
+def test_an_outage_that_several_events_meet_parks_none_of_them(make_service: Callable[..., Service], log: Log) -> None:
+    """Whoever found the model away lets the others find out before it tries again itself."""
+    away = [TimeoutError("away")] * 60
+    model = Dependency("model", breaker=Breaker(failures=5, open_for=30), patience=4)
+    service = make_service(dependencies=[model], attempts=3)
+    for value in (b"e1", b"e2", b"e3"):
+        service.fails[value] = lambda event: away.pop() if away else None
+    side_by_side(service, *(source(f"e{n}", n, key=b"%d" % n) for n in (1, 2, 3)))
+    assert (sorted(service.applied), log.said) == (["e1", "e2", "e3"], [])
+    assert sum(service.waited) > 50 * 30
+
+
+def test_who_found_it_away_lets_others_find_out_first() -> None:
+    model = Dependency("model", breaker=Breaker(failures=1, open_for=30))
+    model.judge("e1", TimeoutError("too long for it"), 0)
+    assert (model.wait("e1", 30), model.wait("e2", 30)) == (1, 0)
+    model.judge("e2", None, 30)
+    assert model.wait("e1", 30) == 0
+
+
+def side_by_side(service: Service, *records: Record) -> None:
+    """Process them at once, each one going on when it has waited for as long as it wanted."""
+    waiting = [(service.now() / 1000, n, service.process.course(record)) for n, record in enumerate(records)]
+    while waiting:
+        due, n, course = heapq.heappop(waiting)
+        service.waited.append(max(due - service.now() / 1000, 0))
+        if (wait := advance(course)) is not None:
+            heapq.heappush(waiting, (service.now() / 1000 + wait.seconds, n, course))
 
 
 @pytest.mark.parametrize(
