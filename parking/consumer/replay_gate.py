@@ -16,10 +16,10 @@ from parking.consumer.ledger.rules import Answer
 from parking.consumer.ledger.transaction import FateExists, Transaction, digest
 from parking.consumer.step import Done, Step, Work
 from parking.coordinates import Coordinates
-from parking.event_id import worn_before
+from parking.event_id import conflicting, worn_before
 from parking.fingerprint import content
 from parking.record import Record
-from parking.wire import Command, Outcome, names, outcome
+from parking.wire import Command, Outcome, Wire, names, outcome
 from parking.wire.block import compact
 
 UNKNOWN = Coordinates("", -1, -1, -1)
@@ -107,14 +107,16 @@ class ReplayGate:
             with self._ledger.transaction(self._flow.name) as transaction:
                 hold = transaction.lock(command.hold_key)
                 answer = rules.hold_again(hold, self._same(transaction, command), command)
+                refusal = self._refusal(transaction, command, answer)
+                if refusal is not None:
+                    return Done(command.hold_key, refusal=refusal)
                 if answer is None:
                     seen = self._forgotten(command)
-                    taken_by = transaction.held_at(command.hold_key, seen.position or 0)
-                    if taken_by is not None:
-                        return Done(command.hold_key, refusal=self._answers.taken(command, taken_by))
                     hold, answer = rules.held_again(hold, seen, command.token), Answer(names.HELD, seen)
                     transaction.save_hold(hold)
                     transaction.insert_fate(seen)
+                elif answer.outcome == names.HELD:
+                    hold, answer = self._earlier(transaction, command, hold, answer)
                 elif answer.outcome in names.FACTS:
                     transaction.save_hold(rules.told(hold, command.position or 0))
                 self._announce(transaction, command, hold, answer)
@@ -122,15 +124,34 @@ class ReplayGate:
             return self._hold(command)
         return Done(command.hold_key)
 
+    def _refusal(self, transaction: Transaction, command: Command, answer: Answer | None) -> Wire | None:
+        """Why the event of a hold record cannot be held as it says, if so."""
+        if answer is None:
+            taken_by = transaction.held_at(command.hold_key, command.position or 0)
+            return None if taken_by is None else self._answers.taken(command, taken_by)
+        fate = answer.fate
+        elsewhere = answer.outcome == names.HELD and fate is not None and fate.hold_key != command.hold_key
+        return self._answers.elsewhere(command, fate.event_id) if fate is not None and elsewhere else None
+
+    def _earlier(self, transaction: Transaction, command: Command, hold: Hold, answer: Answer) -> tuple[Hold, Answer]:
+        """The event came once more and was held behind all others, before its hold record told where its place is."""
+        hold, fate = rules.earlier(hold, answer.fate, command)
+        if fate is None or transaction.held_at(command.hold_key, fate.position or 0) is not None:
+            return hold, answer
+        transaction.save_hold(hold)
+        return hold, self._update(transaction, fate)
+
     def _same(self, transaction: Transaction, command: Command) -> Fate | None:
-        """The fate of the event; also where it got its id by a conflict that the ledger has forgotten, and came once
-        more and was settled under the id that it wore before."""
+        """The fate of the event, also where the ledger was lost and the event came once more before it was held again:
+        then it may be known by the other one of the two ids that a conflict is about."""
         fate = transaction.fate(command.event_id or "")
-        base = self._base(command)
-        if fate is not None or base is None:
+        if fate is not None or command.source is None:
             return fate
-        before = transaction.fate(base)
-        return before if before is not None and before.settled and before.source == command.source else None
+        base = self._base(command)
+        other = transaction.fate(base or conflicting(command.event_id or "", command.source))
+        if other is None or other.source != command.source:
+            return None
+        return other if base is None or other.settled else None
 
     def _base(self, command: Command) -> str | None:
         """The id that the event wore before it got that one by a conflict, if it did."""

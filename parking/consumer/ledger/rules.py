@@ -136,6 +136,15 @@ def hold_again(key: Hold, fate: Fate | None, command: Command) -> Answer | None:
     return None if fate is None else Answer(names.HELD, fate)
 
 
+def earlier(key: Hold, fate: Fate | None, command: Command) -> tuple[Hold, Fate | None]:
+    """The key, and the held fate at the place that the console knows, where that one is before its own: what the
+    ledger holds is to have the console's order, or no plan fits it."""
+    place = command.position
+    if fate is None or fate.position is None or place is None or fate.position <= place:
+        return key, None
+    return seen(key, command.token), replace(fate, position=place)
+
+
 def told(key: Hold, position: int) -> Hold:
     """The key of an event that is settled, which the console has at that position: it may be forgotten here, and what
     comes next, a release too, is to be behind it."""

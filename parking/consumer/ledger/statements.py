@@ -58,8 +58,9 @@ INSERT_FATE_IF_OPEN = (
     f"AND NOT {_WORN} ON CONFLICT DO NOTHING"
 )
 UPDATE_FATE = (
-    "UPDATE siding_fate SET state = :state, kind = :kind, fingerprint = :fingerprint, token = :token, "
-    "attempt_number = :attempt_number, attempts = :attempts, result = :result, evidence = :evidence, at = :at "
+    "UPDATE siding_fate SET state = :state, kind = :kind, position = :position, fingerprint = :fingerprint, "
+    "token = :token, attempt_number = :attempt_number, attempts = :attempts, result = :result, evidence = :evidence, "
+    "at = :at "
     "WHERE flow = :flow AND id_digest = :id_digest"
 )
 SELECT_HELD = (

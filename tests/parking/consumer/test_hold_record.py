@@ -99,6 +99,36 @@ def test_a_release_is_behind_what_came_again_live(service: Service, log: Log, pa
     assert log.said[-1] == "still-held"
 
 
+def test_what_came_again_before_its_hold_record_gets_its_place_back(
+    service: Service, log: Log, parked: list[Announcement]
+) -> None:
+    """It was held behind all others meanwhile; the console's order is that of the positions it was told first."""
+    lose(service.ledger)
+    hold(service, parked[0], 10)
+    service.take(source("e2", 1))
+    hold(service, parked[2], 10)
+    hold(service, parked[1], 10)
+    assert log.outcome.position == fate(service, "e2").position == parked[1].position
+    service.take(source("e3", 2))
+    for one in parked:
+        service.apply(one, 11)
+    service.release(11)
+    assert log.said[-4:] == ["applied e1", "applied e2", "applied e3", "released"]
+
+
+def test_an_older_plan_moves_nothing(service: Service, log: Log, parked: list[Announcement]) -> None:
+    lose(service.ledger)
+    hold(service, parked[0], 10)
+    service.take(source("e2", 1))
+    before = fate(service, "e2").position
+    hold(service, parked[1], 9)
+    assert log.said[-1] == "fenced e2"
+    assert fate(service, "e2").position == before
+    hold(service, parked[1], 11)
+    hold(service, parked[2], 10)
+    assert log.said[-1] == "fenced e3"
+
+
 def test_a_hold_record_that_comes_again_changes_nothing(service: Service, log: Log, parked: list[Announcement]) -> None:
     lose(service.ledger)
     hold(service, parked[0], 10)

@@ -12,6 +12,7 @@ from parking.consumer.gate import Gate
 from parking.consumer.ledger.ledger import Ledger
 from parking.consumer.ledger.transaction import Transaction
 from parking.consumer.purge import forget
+from parking.event_id import conflicting
 from parking.fingerprint import fingerprint
 from parking.record import Headers, Record
 from parking.wire import Announcement, names
@@ -180,6 +181,60 @@ def test_a_renamed_event_that_came_again_before_it_is_held_again_took_effect(
     service.release(12)
     assert (log.outcome.outcome, log.outcome.position) == ("released", renamed.position + 1)
     assert service.effects == [(event_id, "one", 0), (event_id, "two", 0)]
+
+
+@pytest.mark.parametrize("event_id", ["e1", LONG])
+@pytest.mark.parametrize("key", [b"k", b"j"])
+def test_the_first_wearer_that_came_again_renamed_takes_effect_once(
+    make_service, log: Log, event_id: str, key: bytes
+) -> None:
+    """The second one was held again before it: so it got a name of its own, by which the console never knew it."""
+    service = make_service()
+    service.fails[b"one"] = Poison("no")
+    one, two = one_and_two(event_id)
+    service.take(one, replace(two, key=key))
+    first, second = log.announcements
+    service.fails.clear()
+    lose(service, event_id, second.event_id)
+    hold_again(service, second, 10, hold_key=key)
+    service.take(one)
+    renamed = log.announcements[-1]
+    assert renamed.event_id == conflicting(event_id, one.coordinates)
+    hold_again(service, first, 10)
+    assert log.said[-1] == f"held {event_id}"
+    for parked in (first, renamed):
+        service.apply(parked, 11)
+        assert log.said[-1] == f"applied {parked.event_id}"
+    assert service.effects == [(renamed.event_id, "one", 11)]
+    service.apply(second, 12, hold_key=key)
+    for released in (b"k", key):
+        service.release(12, released)
+        assert log.said[-1] == "released"
+
+
+def test_a_first_wearer_that_is_held_in_a_key_of_its_own_is_settled_there(make_service, log: Log) -> None:
+    """Where the id is the hold key, the name of its own made another key of it: that one has to be replayed first."""
+    service = make_service(replace(FLOW, promise="independent"))
+    service.fails[b"one"] = Poison("no")
+    one, two = one_and_two("e1")
+    service.take(one, two)
+    first, second = log.announcements
+    service.fails.clear()
+    lose(service, "e1", second.event_id)
+    hold_again(service, second, 10, hold_key=b"e1#s/0/1@1001")
+    service.take(one)
+    renamed = log.announcements[-1]
+    hold_again(service, first, 10, hold_key=b"e1")
+    assert log.outcome.outcome == "refused"
+    assert "'e1#s/0/0@1000'" in (log.outcome.reason or "")
+    service.apply(first, 11, hold_key=b"e1")
+    assert log.said[-1] == "not-held e1"
+    service.apply(renamed, 11, hold_key=b"e1#s/0/0@1000")
+    hold_again(service, first, 12, hold_key=b"e1")
+    assert log.said[-1] == "applied e1"
+    service.release(12, b"e1")
+    assert (log.outcome.outcome, log.outcome.position) == ("released", (first.position or 0) + 1)
+    assert service.effects == [(renamed.event_id, "one", 11)]
 
 
 def test_a_renamed_event_whose_bytes_are_lost_says_itself_what_it_wore_before(service: Service, log: Log) -> None:
