@@ -52,6 +52,7 @@ class Partitions:
         return self._full
 
     def assigned(self, places: list[Place]) -> None:
+        self._suspects.assigned(places)
         self._dispatch.assign(places)
         self._arrived()
 

@@ -45,7 +45,7 @@ class Suspects:
         self._attempts = attempts
         self._window = window
         self._me = str(uuid.uuid4())
-        self._left: dict[Place, int] = {}
+        self._left: dict[Place, int | None] = {}  # of each partition that is ours; None: not looked at yet
         self._lock = threading.Lock()
         self._alone: Event | None = None
 
@@ -53,15 +53,25 @@ class Suspects:
         """Whether nothing that comes of the partition is suspect, as far as this is known. Never waits."""
         return self._left.get(place) == 0
 
+    def assigned(self, places: Iterable[Place]) -> None:
+        """The partitions are ours from now on. Whether somebody's row is there is looked at when it matters."""
+        with self._lock:
+            self._left |= dict.fromkeys(places)
+
     def take(self, place: Place) -> bool:
         """Whether the record of the partition that comes to a handler now may have been at work when whoever had it
-        before us ended in the middle of its work. Makes the partition ours."""
+        before us ended in the middle of its work. The first time, writes into the ledger that the partition is ours.
+
+        A record that comes so late that its partition is not ours any more is nobody's suspect, and takes nothing back.
+        """
         with self._lock:
             if place not in self._left:
-                self._left[place] = self._window if self._own(place) else 0
-            suspect = self._left[place] > 0
-            self._left[place] -= suspect
-            return suspect
+                return False
+            left = self._left[place]
+            if left is None:
+                left = self._window if self._own(place) else 0
+            self._left[place] = max(left - 1, 0)
+            return left > 0
 
     def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
         """The partitions are not ours any more; `clean`: nothing of them is still at work."""

@@ -27,8 +27,16 @@ from tests.parking.consumer.service import Crash, Log, Service, command, source
 from tests.waiting import wait_until
 
 PLACE = ("s", 0)
+PLACES = [PLACE, ("s", 1), ("r", 0)]
 WINDOW = 100
 FULL = "BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END"
+
+
+def owner(ledger: Ledger, flow: str = "f", attempts: int = 3, window: int = WINDOW) -> Suspects:
+    """A process that was given all partitions."""
+    made = Suspects(flow, ledger, attempts, window)
+    made.assigned(PLACES)
+    return made
 
 
 def dies(event: object) -> Exception:
@@ -45,7 +53,7 @@ class Starts:
 
     def start(self) -> Service:
         service = self.make(attempts=self.attempts)
-        service.process._suspects = Suspects("disputes", service.ledger, self.attempts, self.window)
+        service.process._suspects = owner(service.ledger, "disputes", self.attempts, self.window)
         for value in self.deadly:
             service.fails[value] = dies
         return service
@@ -112,17 +120,18 @@ def test_what_lives_leaves_nothing_behind(starts: Starts, log: Log) -> None:
 
 
 def test_a_clean_end_makes_nobody_suspicious(ledger: Ledger) -> None:
-    first, second, third = (Suspects("f", ledger, 3, WINDOW) for _ in range(3))
+    first, second, third = (owner(ledger) for _ in range(3))
     assert not first.take(PLACE)
     first.give_back([PLACE])
     assert not second.take(PLACE)
     second.give_back([PLACE], clean=False)
+    second.assigned([PLACE])
     assert second.take(PLACE) is False, "its own row tells it nothing"
     assert third.take(PLACE)
 
 
 def test_what_is_given_back_while_the_ledger_is_away_is_looked_at_anew_when_it_comes_again(ledger: Ledger) -> None:
-    ours, other = (Suspects("f", ledger, 3, WINDOW) for _ in range(2))
+    ours, other = (owner(ledger) for _ in range(2))
     places = [PLACE, ("s", 1)]
     assert not any(map(ours.take, places))
     with ledger.transaction("") as transaction:
@@ -131,30 +140,31 @@ def test_what_is_given_back_while_the_ledger_is_away_is_looked_at_anew_when_it_c
     with ledger.transaction("") as transaction:
         transaction.connection.execute("ALTER TABLE hidden RENAME TO siding_owner")
     assert all(map(other.take, places))
+    ours.assigned(places)
     assert all(map(ours.take, places)), "the other one ended uncleanly meanwhile"
 
 
 def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger: Ledger) -> None:
     """Otherwise what only stood beside the guilty one would be blamed each time."""
     a, b = (Event(name, name.encode(), None, None, (), Coordinates("s", 0, 0, 0)) for name in ("a", "b"))
-    first = Suspects("f", ledger, 3, WINDOW)
+    first = owner(ledger)
     assert (first.begin(a), first.begin(b)) == (0, 0), "side by side at first"
-    second = Suspects("f", ledger, 3, WINDOW)
+    second = owner(ledger)
     assert (second.begin(a), second.begin(b)) == (1, None)
     second.end(a)
     second.leave(a)
     assert second.begin(b) == 1
-    third = Suspects("f", ledger, 3, WINDOW)
+    third = owner(ledger)
     assert (third.begin(a), third.begin(b)) == (0, 2)
 
 
 def both_begun(service: Service, *records: Record) -> None:
     """Somebody before us had them at work, and ended."""
-    before = Suspects("disputes", service.ledger, 4, WINDOW)
+    before = owner(service.ledger, "disputes", 4)
     for record in records:
         assert not before.take((record.topic, record.partition))
         before.begin(handed(service, record))
-    service.process._suspects = Suspects("disputes", service.ledger, 4, WINDOW)
+    service.process._suspects = owner(service.ledger, "disputes", 4)
 
 
 WAITS = [ValueError("perhaps later"), RateLimited(3600, dependency="of nobody else"), Unavailable("accounts: away")]
@@ -218,7 +228,7 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
     service = make_service()
     service.fails[b"e1"] = ValueError("perhaps later")
     one, other = (handed(service, source(f"e{n}", n, key=b"%d" % n)) for n in (1, 2))
-    before, suspects = (Suspects("disputes", service.ledger, 4, WINDOW) for _ in range(2))
+    before, suspects = (owner(service.ledger, "disputes", 4) for _ in range(2))
     assert (before.begin(one), before.begin(other)) == (0, 0)
     assert not before.take(("s", 0))
     service.process._suspects = suspects
@@ -243,14 +253,14 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
 @pytest.mark.parametrize("make_ledger", ["postgresql"], indirect=True)
 def test_one_that_could_not_be_recorded_at_first_does_not_wait_for_itself(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
-    Suspects("f", ledger, 3, WINDOW).begin(event)
+    owner(ledger).begin(event)
     with ledger.transaction("") as transaction:
         for statement in (
             f"CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ {FULL} $$",
             "CREATE TRIGGER no_room BEFORE UPDATE ON siding_begun EXECUTE FUNCTION no_room()",
         ):
             transaction.connection.execute(statement)
-    suspects = Suspects("f", ledger, 3, WINDOW)
+    suspects = owner(ledger)
     with pytest.raises(Unavailable, match="full"):
         suspects.begin(event)
     with ledger.transaction("") as transaction:
@@ -275,6 +285,15 @@ def owners(loop: Loop) -> int:
         count = connection.execute("SELECT count(*) FROM siding_owner").fetchone()[0]
     connection.close()
     return int(count)
+
+
+def test_what_comes_late_of_a_lost_partition_takes_nothing_from_its_new_owner(ledger: Ledger) -> None:
+    ours, other = owner(ledger), owner(ledger)
+    ours.give_back([PLACE], clean=False)
+    assert not other.take(PLACE)
+    assert not ours.take(PLACE), "of a handler that we abandoned"
+    ours.assigned([PLACE])
+    assert ours.take(PLACE), "the other one ended uncleanly meanwhile"
 
 
 @pytest.mark.kafka
@@ -304,7 +323,7 @@ def test_a_service_that_is_told_to_stop_gives_its_partitions_back(loop: Loop) ->
 
 
 def test_only_the_first_records_that_come_to_a_handler_are_suspect(ledger: Ledger) -> None:
-    first, second = Suspects("f", ledger, 3, 2), Suspects("f", ledger, 3, 2)
+    first, second = owner(ledger, window=2), owner(ledger, window=2)
     assert (first.none_in(PLACE), first.take(PLACE), first.none_in(PLACE)) == (False, False, True)
     assert [second.take(PLACE) for _ in range(4)] == [True, True, False, False]
     assert second.none_in(PLACE), "from here on it costs nothing"
