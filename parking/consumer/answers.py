@@ -89,7 +89,7 @@ class Answers:
 
     def elsewhere(self, asked: Command, called: str) -> Wire:
         """The refusal of a hold record whose event is held in another key, under the other name of an id conflict."""
-        reason = f"event: it is held as {shown(called)} in a hold key of its own; replay that one first"
+        reason = f"event: it is held as {shown(called)} in another hold key; replay that one first"
         return outcome.encode(self._refused(asked.hold_key, reason, asked))
 
     def _refused(self, hold_key: bytes, reason: str, asked: Command | None = None) -> Outcome:

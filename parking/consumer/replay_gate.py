@@ -149,9 +149,7 @@ class ReplayGate:
             return fate
         base = self._base(command)
         other = transaction.fate(base or conflicting(command.event_id or "", command.source))
-        if other is None or other.source != command.source:
-            return None
-        return other if base is None or other.settled else None
+        return other if other is not None and other.source == command.source else None
 
     def _base(self, command: Command) -> str | None:
         """The id that the event wore before it got that one by a conflict, if it did."""

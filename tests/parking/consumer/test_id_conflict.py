@@ -184,6 +184,61 @@ def test_a_renamed_event_that_came_again_before_it_is_held_again_took_effect(
 
 
 @pytest.mark.parametrize("event_id", ["e1", LONG])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_renamed_event_that_is_held_under_the_id_it_wore_takes_effect_once(
+    make_service, log: Log, event_id: str, fails: bool
+) -> None:
+    """It came again while its key was held again, before its own hold record, and waited, or failed, under that id."""
+    service = make_service()
+    service.fails[b"zero"] = Poison("no")
+    one, two = one_and_two(event_id)
+    service.take(one, source("zero", 5), two, source("three", 6))
+    zero, renamed, three = log.announcements
+    service.fails.clear()
+    lose(service, event_id, "zero", renamed.event_id, "three")
+    if fails:
+        service.fails[b"two"] = Poison("no")
+        service.take(two)
+        service.fails.clear()
+        hold_again(service, zero, 10)
+    else:
+        hold_again(service, zero, 10)
+        service.take(two)
+    again = log.announcements[-1]
+    assert again.event_id == event_id
+    hold_again(service, three, 10)
+    hold_again(service, renamed, 10)
+    assert (log.said[-1], log.outcome.position) == (f"held {renamed.event_id}", renamed.position)
+    for parked in (zero, renamed, three, again):
+        service.apply(parked, 11)
+        assert log.said[-1] == f"applied {parked.event_id}"
+    service.release(11)
+    assert log.said[-1] == "released"
+    service.take(two)
+    assert [(value, token) for _, value, token in service.effects] == [
+        ("one", 0), ("zero", 11), ("two", 11), ("three", 11),
+    ]  # fmt: skip
+
+
+def test_a_renamed_event_that_is_held_in_the_key_of_its_former_id_is_settled_there(make_service, log: Log) -> None:
+    service = make_service(replace(FLOW, promise="independent"))
+    one, two = one_and_two("e1")
+    service.take(one, two)
+    (renamed,) = log.announcements
+    lose(service, "e1", renamed.event_id)
+    service.fails[b"two"] = Poison("no")
+    service.take(two)
+    service.fails.clear()
+    hold_again(service, renamed, 10, hold_key=b"e1#s/0/1@1001")
+    assert log.outcome.outcome == "refused"
+    assert "'e1'" in (log.outcome.reason or "")
+    service.apply(log.announcements[-1], 11, hold_key=b"e1")
+    hold_again(service, renamed, 12, hold_key=b"e1#s/0/1@1001")
+    assert log.said[-1] == f"applied {renamed.event_id}"
+    assert service.effects == [("e1", "one", 0), ("e1", "two", 11)]
+
+
+@pytest.mark.parametrize("event_id", ["e1", LONG])
 @pytest.mark.parametrize("key", [b"k", b"j"])
 def test_the_first_wearer_that_came_again_renamed_takes_effect_once(
     make_service, log: Log, event_id: str, key: bytes
