@@ -22,6 +22,7 @@ OWN = (
     "ON CONFLICT (flow, topic, partition) DO UPDATE SET owner = excluded.owner, at = excluded.at"
 )
 GIVE_BACK = f"DELETE FROM siding_owner WHERE {_PLACE} AND owner = :owner"  # noqa: S608 -- a text of ours
+LEAVE = f"UPDATE siding_owner SET owner = '' WHERE {_PLACE} AND owner = :owner"  # noqa: S608 -- a text of ours
 _TRY = "flow = :flow AND id_digest = :id_digest AND token = :token"
 BEGUN = f"SELECT begun FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
 BEGIN = (
@@ -74,15 +75,17 @@ class Suspects:
             return left > 0
 
     def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
-        """The partitions are not ours any more; `clean`: nothing of them is still at work."""
-        places = list(places)
+        """The partitions are not ours any more; `clean`: nothing of them is still at work.
+
+        Where not all that is suspect has come to a handler yet, whoever comes next, we too, goes on suspecting.
+        """
         with self._lock:
-            for place in places:
-                self._left.pop(place, None)
+            left = {place: self._left.pop(place, None) for place in places}
         try:
-            for place in places if clean else ():
-                with self._ledger.transaction(self._flow) as transaction:
-                    transaction.execute(GIVE_BACK, self._place(place))
+            for place, suspect in left.items():
+                if suspect or clean:
+                    with self._ledger.transaction(self._flow) as transaction:
+                        transaction.execute(LEAVE if suspect else GIVE_BACK, self._place(place))
         except Unavailable:
             return  # then the next owner takes more care than it needs
 

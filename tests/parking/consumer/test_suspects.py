@@ -287,6 +287,20 @@ def owners(loop: Loop) -> int:
     return int(count)
 
 
+@pytest.mark.parametrize("clean", [True, False])
+def test_who_gives_back_what_it_still_suspects_leaves_the_suspicion(ledger: Ledger, *, clean: bool) -> None:
+    dies, ours, other, last = (owner(ledger) for _ in range(4))
+    assert not dies.take(PLACE)
+    assert ours.take(PLACE)
+    ours.give_back([PLACE], clean=clean)
+    ours.assigned([PLACE])
+    assert ours.take(PLACE), "it came back, and what ended the first one may not have come yet"
+    ours.give_back([PLACE], clean=clean)
+    assert [other.take(PLACE) for _ in range(WINDOW + 1)] == [True] * WINDOW + [False]
+    other.give_back([PLACE])
+    assert not last.take(PLACE), "all that was suspect has been looked at"
+
+
 def test_what_comes_late_of_a_lost_partition_takes_nothing_from_its_new_owner(ledger: Ledger) -> None:
     ours, other = owner(ledger), owner(ledger)
     ours.give_back([PLACE], clean=False)
