@@ -57,15 +57,16 @@ class Partitions:
         self._arrived()
 
     def revoked(self, places: list[Place]) -> dict[Place, int]:
-        clean = self._dispatch.drain(places, self._limits.drain) and self._dispatch.broken is None
-        self._suspects.give_back(places, clean=clean)
+        drained = self._dispatch.drain(places, self._limits.drain)
+        orderly = self._dispatch.broken is None
+        self._suspects.give_back(places, clean=drained and orderly, orderly=orderly)
         positions = {place: at for place, at in self._dispatch.positions().items() if place in set(places)}
         self._dispatch.forget(places)
         return positions
 
     def lost(self, places: list[Place]) -> None:
         self._dispatch.forget(places)
-        self._suspects.give_back(places, clean=False)
+        self._suspects.give_back(places, clean=False, orderly=False)
 
     def _line_up(self, record: Record) -> Read:
         size = len(record.key or b"") + len(record.value or b"")

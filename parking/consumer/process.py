@@ -11,6 +11,7 @@ from parking.consumer.event import Event
 from parking.consumer.gate import Gate, now_ms
 from parking.consumer.insist import Insist
 from parking.consumer.outbox import Outbox
+from parking.consumer.schedule import Place
 from parking.consumer.step import Done, Later, Step, Work
 from parking.consumer.suspects import Suspects
 from parking.consumer.trial import Suspicious, Trial
@@ -54,6 +55,7 @@ class Process:
         """The way of one record: when it ends, the ledger has decided and what is due of it is published."""
         event: Event | None = None
         suspect: bool | None = None
+        place = (record.topic, record.partition)
         step: Step = yield from self._insist.ask(Call(partial(self._gate.begin, record)))
         while not isinstance(step, Done):
             event = step.event if isinstance(step, Work) else event
@@ -61,24 +63,23 @@ class Process:
                 yield Wait(step.seconds)
                 step = yield from self._insist.ask(Call(step.again))
                 continue
-            suspect = (yield from self._is_suspect(record)) if suspect is None else suspect
-            step = yield from self._decide_carefully(step) if suspect else self._trying.decide(step, Trial())
+            suspect = (yield from self._is_suspect(place)) if suspect is None else suspect
+            step = yield from self._decide_carefully(step, place) if suspect else self._trying.decide(step, Trial())
         if step.hold_key is not None:
             yield from self._insist.ask(Call(partial(self._publish, step)))
         if self._watchers:
             yield Call(partial(self._watchers.decided, record, event, step))
 
-    def _is_suspect(self, record: Record) -> Generator[Ask, Any, bool]:
-        """Whether a record that comes to a handler may have been at work when a process ended."""
-        place = (record.topic, record.partition)
+    def _is_suspect(self, place: Place) -> Generator[Ask, Any, bool]:
+        """Whether a record of the partition that comes to a handler may have been at work when a process ended."""
         if self._suspects is None or self._suspects.none_in(place):
             return False
         return bool((yield from self._insist.ask(Call(partial(self._suspects.take, place)))))
 
-    def _decide_carefully(self, work: Work) -> Generator[Ask, Any, Step]:
+    def _decide_carefully(self, work: Work, place: Place) -> Generator[Ask, Any, Step]:
         """Like `decide`, but each try is recorded first: one that ends the process is an attempt, too."""
         assert self._suspects is not None
-        trial = Suspicious(self._suspects, work.event, self._insist)
+        trial = Suspicious(self._suspects, work.event, place, self._insist)
         try:
             step: Step = yield from self._trying.decide(work, trial)
             yield from trial.end()

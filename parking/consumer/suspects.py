@@ -49,6 +49,7 @@ class Suspects:
         self._left: dict[Place, int | None] = {}  # of each partition that is ours; None: not looked at yet
         self._lock = threading.Lock()
         self._alone: Event | None = None
+        self._begun: dict[int, tuple[Event, Place]] = {}  # tries of ours that are recorded, by the event's identity
 
     def none_in(self, place: Place) -> bool:
         """Whether nothing that comes of the partition is suspect, as far as this is known. Never waits."""
@@ -74,14 +75,18 @@ class Suspects:
             self._left[place] = max(left - 1, 0)
             return left > 0
 
-    def give_back(self, places: Iterable[Place], *, clean: bool = True) -> None:
-        """The partitions are not ours any more; `clean`: nothing of them is still at work.
+    def give_back(self, places: Iterable[Place], *, clean: bool = True, orderly: bool = True) -> None:
+        """The partitions are not ours any more; `clean`: nothing of them is still at work; `orderly`: what is, was only
+        left behind, and ends no process.
 
         Where not all that is suspect has come to a handler yet, whoever comes next, we too, goes on suspecting.
         """
         with self._lock:
             left = {place: self._left.pop(place, None) for place in places}
+            behind = [event for event, place in self._begun.values() if orderly and place in left]
         try:
+            for event in behind:
+                self.rest(event)
             for place, suspect in left.items():
                 if suspect or clean:
                     with self._ledger.transaction(self._flow) as transaction:
@@ -89,33 +94,43 @@ class Suspects:
         except Unavailable:
             return  # then the next owner takes more care than it needs
 
-    def begin(self, event: Event) -> int | None:
-        """Record a try before it begins; how many were begun before and never ended.
+    def begin(self, event: Event, place: Place) -> int | None:
+        """Record a try of what came in that partition before it begins; how many were begun before and never ended.
 
         None: not yet. One that may have ended two processes is tried while no other such event is, so that it is known
-        which one it was. One whose attempts are exhausted is not recorded, nor to be tried.
+        which one it was. One whose attempts are exhausted is not recorded, nor to be tried; one of a partition that is
+        not ours any more is not recorded.
         """
-        with self._lock, self._ledger.transaction(self._flow) as transaction:
-            rows, _ = transaction.execute(BEGUN, self._try(event))
-            before = int(rows[0][0]) if rows else 0
-            if 0 < before < self._attempts:
-                if self._alone is not None and self._alone is not event:
-                    return None
-                self._alone = event
-            if before < self._attempts:
-                transaction.execute(BEGIN, self._try(event))
+        with self._lock:
+            with self._ledger.transaction(self._flow) as transaction:
+                rows, _ = transaction.execute(BEGUN, self._try(event))
+                before = int(rows[0][0]) if rows else 0
+                if 0 < before < self._attempts:
+                    if self._alone is not None and self._alone is not event:
+                        return None
+                    self._alone = event
+                recorded = before < self._attempts and place in self._left
+                if recorded:
+                    transaction.execute(BEGIN, self._try(event))
+            if recorded:
+                self._begun[id(event)] = event, place
         return before
 
     def rest(self, event: Event) -> None:
-        """A try that was recorded is over, or waits: it ends no process now, and holds up no other."""
-        with self._ledger.transaction(self._flow) as transaction:
-            transaction.execute(REST, self._try(event))
+        """A try that was recorded is over, waits or is left behind: it ends no process now, and holds up no other."""
+        with self._lock:
+            if id(event) in self._begun:
+                with self._ledger.transaction(self._flow) as transaction:
+                    transaction.execute(REST, self._try(event))
+                del self._begun[id(event)]
         self.leave(event)
 
     def end(self, event: Event) -> None:
         """The event is decided: its tries need not be remembered."""
         with self._ledger.transaction(self._flow) as transaction:
             transaction.execute(END, self._try(event))
+        with self._lock:
+            self._begun.pop(id(event), None)
 
     def leave(self, event: Event) -> None:
         """The event is not being tried any more, whatever became of it."""

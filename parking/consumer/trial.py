@@ -7,6 +7,7 @@ from typing import Any
 from parking.consumer.ask import Ask, Call, Wait
 from parking.consumer.event import Event
 from parking.consumer.insist import Insist
+from parking.consumer.schedule import Place
 from parking.consumer.suspects import Suspects
 
 LOOK_AGAIN = 0.1
@@ -32,15 +33,17 @@ class Suspicious(Trial):
     While the event waits it ends nothing, and is not recorded.
     """
 
-    def __init__(self, suspects: Suspects, event: Event, insist: Insist) -> None:
+    def __init__(self, suspects: Suspects, event: Event, place: Place, insist: Insist) -> None:
         self._suspects = suspects
         self._event = event
+        self._place = place
         self._insist = insist
         self._begun: int | None = None
 
     def begin(self) -> Generator[Ask, Any, int]:
         while self._begun is None:
-            self._begun = yield from self._insist.ask(Call(partial(self._suspects.begin, self._event)))
+            begin = partial(self._suspects.begin, self._event, self._place)
+            self._begun = yield from self._insist.ask(Call(begin))
             if self._begun is None:
                 yield Wait(LOOK_AGAIN)
         return self._begun

@@ -8,12 +8,14 @@ from typing import cast
 
 import pytest
 
-from parking.consumer.ask import Course, Wait, advance
+from parking.consumer.ask import Call, Course, Handle, Wait, advance
 from parking.consumer.dependency import Dependency
 from parking.consumer.dispatch import Dispatch, Read
 from parking.consumer.errors import Poison, RateLimited, Unavailable
 from parking.consumer.event import Event
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.limits import Limits
+from parking.consumer.partitions import Partitions
 from parking.consumer.schedule import Schedule
 from parking.consumer.step import Work
 from parking.consumer.suspects import Suspects
@@ -148,14 +150,14 @@ def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger:
     """Otherwise what only stood beside the guilty one would be blamed each time."""
     a, b = (Event(name, name.encode(), None, None, (), Coordinates("s", 0, 0, 0)) for name in ("a", "b"))
     first = owner(ledger)
-    assert (first.begin(a), first.begin(b)) == (0, 0), "side by side at first"
+    assert (first.begin(a, PLACE), first.begin(b, PLACE)) == (0, 0), "side by side at first"
     second = owner(ledger)
-    assert (second.begin(a), second.begin(b)) == (1, None)
+    assert (second.begin(a, PLACE), second.begin(b, PLACE)) == (1, None)
     second.end(a)
     second.leave(a)
-    assert second.begin(b) == 1
+    assert second.begin(b, PLACE) == 1
     third = owner(ledger)
-    assert (third.begin(a), third.begin(b)) == (0, 2)
+    assert (third.begin(a, PLACE), third.begin(b, PLACE)) == (0, 2)
 
 
 def both_begun(service: Service, *records: Record) -> None:
@@ -163,7 +165,7 @@ def both_begun(service: Service, *records: Record) -> None:
     before = owner(service.ledger, "disputes", 4)
     for record in records:
         assert not before.take((record.topic, record.partition))
-        before.begin(handed(service, record))
+        before.begin(handed(service, record), PLACE)
     service.process._suspects = owner(service.ledger, "disputes", 4)
 
 
@@ -229,7 +231,7 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
     service.fails[b"e1"] = ValueError("perhaps later")
     one, other = (handed(service, source(f"e{n}", n, key=b"%d" % n)) for n in (1, 2))
     before, suspects = (owner(service.ledger, "disputes", 4) for _ in range(2))
-    assert (before.begin(one), before.begin(other)) == (0, 0)
+    assert (before.begin(one, PLACE), before.begin(other, PLACE)) == (0, 0)
     assert not before.take(("s", 0))
     service.process._suspects = suspects
     dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
@@ -241,19 +243,19 @@ def test_one_whose_partition_goes_while_it_is_tried_holds_up_no_other_afterwards
 
     def goes(event: Event) -> None:
         dispatch.forget([("s", 0)])
-        meanwhile.append(suspects.begin(other))
+        meanwhile.append(suspects.begin(other, PLACE))
 
     service.meanwhile = goes
     assert advance(cast("Course", ticket.task)) is not None
     assert meanwhile == [None], "it is still at work"
     dispatch.worked(ticket, 60.0)
-    assert suspects.begin(other) == 1
+    assert suspects.begin(other, PLACE) == 1
 
 
 @pytest.mark.parametrize("make_ledger", ["postgresql"], indirect=True)
 def test_one_that_could_not_be_recorded_at_first_does_not_wait_for_itself(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
-    owner(ledger).begin(event)
+    owner(ledger).begin(event, PLACE)
     with ledger.transaction("") as transaction:
         for statement in (
             f"CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ {FULL} $$",
@@ -262,10 +264,10 @@ def test_one_that_could_not_be_recorded_at_first_does_not_wait_for_itself(ledger
             transaction.connection.execute(statement)
     suspects = owner(ledger)
     with pytest.raises(Unavailable, match="full"):
-        suspects.begin(event)
+        suspects.begin(event, PLACE)
     with ledger.transaction("") as transaction:
         transaction.connection.execute("DROP TRIGGER no_room ON siding_begun")
-    assert suspects.begin(event) == 1
+    assert suspects.begin(event, PLACE) == 1
 
 
 def handed(service: Service, record: Record) -> Event:
@@ -277,7 +279,7 @@ def handed(service: Service, record: Record) -> Event:
 
 def test_exhausted_attempts_are_not_counted_on(ledger: Ledger) -> None:
     event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
-    assert [Suspects("f", ledger, 2, WINDOW).begin(event) for _ in range(4)] == [0, 1, 2, 2]
+    assert [owner(ledger, attempts=2).begin(event, PLACE) for _ in range(4)] == [0, 1, 2, 2]
 
 
 def owners(loop: Loop) -> int:
@@ -285,6 +287,70 @@ def owners(loop: Loop) -> int:
         count = connection.execute("SELECT count(*) FROM siding_owner").fetchone()[0]
     connection.close()
     return int(count)
+
+
+def at_work(service: Service, suspects: Suspects) -> tuple[Dispatch, Partitions]:
+    """A process whose handler of e1 has begun and does not end."""
+    service.process._suspects = suspects
+    dispatch = Dispatch(Schedule(per_partition=9, overall=9), clock=lambda: 0.0)
+    limits = Limits(drain=0.001)
+    partitions = Partitions(service.flow, dispatch, limits, service.process, arrived=lambda: None, suspects=suspects)
+    partitions.assigned([PLACE])
+    partitions.put([source("e1", 0)])
+    ticket, _ = dispatch.take()
+    assert ticket is not None
+    course = cast("Course", ticket.task)
+    ask = next(course)
+    while not isinstance(ask, Handle):
+        ask = course.send(ask.call() if isinstance(ask, Call) else None)
+    return dispatch, partitions
+
+
+def begun(service: Service) -> list[int]:
+    with service.ledger.transaction("", write=False) as transaction:
+        return [row[0] for row in transaction.connection.execute("SELECT begun FROM siding_begun").fetchall()]
+
+
+def test_what_a_stop_or_a_rebalance_leaves_behind_is_no_attempt(make_service: Callable[..., Service], log: Log) -> None:
+    """A handler that takes longer than there is time for ended no process, however often that happens."""
+    kept = []
+    for _ in range(6):
+        service = make_service()
+        dispatch, partitions = at_work(service, owner(service.ledger, "disputes"))
+        kept.append((dispatch, partitions))
+        dispatch.end()
+        partitions.revoked([PLACE])
+    assert begun(service) == [0]
+    service = make_service()
+    service.process._suspects = owner(service.ledger, "disputes")
+    service.take(source("e1", 0))
+    assert (service.applied, log.said) == (["e1"], [])
+
+
+@pytest.mark.parametrize("goes", ["broken", "lost"])
+def test_what_an_end_of_the_process_leaves_behind_is_an_attempt(
+    make_service: Callable[..., Service], goes: str
+) -> None:
+    service = make_service()
+    assert not owner(service.ledger, "disputes").take(PLACE)
+    dispatch, partitions = at_work(service, owner(service.ledger, "disputes"))
+    if goes == "broken":
+        dispatch.broken = SystemExit()
+        partitions.revoked([PLACE])
+    else:
+        partitions.lost([PLACE])
+    assert begun(service) == [1]
+
+
+def test_what_is_left_behind_and_ends_late_takes_nothing_from_the_next_owner(ledger: Ledger) -> None:
+    event = Event("a", b"a", None, None, (), Coordinates("s", 0, 0, 0))
+    ours, other = owner(ledger), owner(ledger)
+    assert ours.begin(event, PLACE) == 0
+    ours.give_back([PLACE], clean=False)
+    assert other.begin(event, PLACE) == 0
+    ours.rest(event)
+    assert ours.begin(event, PLACE) == 1, "not ours any more: it is not recorded"
+    assert owner(ledger).begin(event, PLACE) == 1
 
 
 @pytest.mark.parametrize("clean", [True, False])
