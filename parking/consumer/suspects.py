@@ -34,6 +34,11 @@ REST = f"UPDATE siding_begun SET begun = begun - 1 WHERE {_TRY} AND begun > 0"  
 END = f"DELETE FROM siding_begun WHERE {_TRY}"  # noqa: S608 -- a text of ours
 
 
+def most(attempts: int) -> int:
+    """So many tries that ended their process exhaust the attempts: once beside others, and once alone at least."""
+    return max(attempts, 2)
+
+
 class Suspects:
     """What this process knows of unclean ends. Safe for threads. Everything raises Unavailable.
 
@@ -43,7 +48,7 @@ class Suspects:
     def __init__(self, flow: str, ledger: Ledger, attempts: int, window: int) -> None:
         self._flow = flow
         self._ledger = ledger
-        self._attempts = attempts
+        self._most = most(attempts)
         self._window = window
         self._me = str(uuid.uuid4())
         self._left: dict[Place, int | None] = {}  # of each partition that is ours; None: not looked at yet
@@ -105,11 +110,11 @@ class Suspects:
             with self._ledger.transaction(self._flow) as transaction:
                 rows, _ = transaction.execute(BEGUN, self._try(event))
                 before = int(rows[0][0]) if rows else 0
-                if 0 < before < self._attempts:
+                if 0 < before < self._most:
                     if self._alone is not None and self._alone is not event:
                         return None
                     self._alone = event
-                recorded = before < self._attempts and place in self._left
+                recorded = before < self._most and place in self._left
                 if recorded:
                     transaction.execute(BEGIN, self._try(event))
             if recorded:

@@ -18,6 +18,7 @@ from parking.consumer.event import Event
 from parking.consumer.evidence import noting, together, traces
 from parking.consumer.insist import Insist
 from parking.consumer.step import Step, Work
+from parking.consumer.suspects import most
 from parking.consumer.trial import Trial
 from parking.wire.fit import cut
 
@@ -94,7 +95,7 @@ class Trying:
         nothing while it is in doubt whether a dependency is away: either its breaker opens, or it works for others.
         """
         tries = self._ended(work, (yield from trial.begin()))
-        if len(tries) >= self._retries.attempts:
+        if len(tries) >= most(self._retries.attempts):
             return (yield from self._insist.ask(Call(partial(work.failed, tries, None))))  # type: ignore[no-any-return]
         budget = Budget(self._retries.budget, self._now_ms, failed=bool(tries))
         held_up = partial(self._held_up, trial, budget)

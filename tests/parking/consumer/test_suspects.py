@@ -160,6 +160,26 @@ def test_those_that_may_have_ended_two_processes_are_tried_one_at_a_time(ledger:
     assert (third.begin(a, PLACE), third.begin(b, PLACE)) == (0, 2)
 
 
+def test_with_one_attempt_too_only_the_guilty_one_is_parked(starts: Starts, log: Log) -> None:
+    """What stood beside it when the process ended is tried alone first."""
+    starts.attempts = 1
+    starts.deadly = {b"bad"}
+    beside, bad = source("e1", 0, key=b"a"), source("bad", 1, key=b"b")
+    both_at_work = []
+    for _ in range(2):
+        service = starts.start()
+        course = service.process.course(beside)
+        both_at_work.append(course)
+        ask = next(course)
+        while not isinstance(ask, Handle):
+            ask = course.send(ask.call() if isinstance(ask, Call) else None)
+        assert not starts.take(service, bad)
+    assert starts.until_it_lives(beside, bad) == 1
+    assert log.said == ["poison bad"]
+    assert [attempt.error_type for attempt in log.announcements[0].attempts] == ["process-ended"] * 2
+    assert starts.start().applied == ["e1"]
+
+
 def both_begun(service: Service, *records: Record) -> None:
     """Somebody before us had them at work, and ended."""
     before = owner(service.ledger, "disputes", 4)
