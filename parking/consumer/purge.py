@@ -12,6 +12,7 @@ from typing import Any
 from parking.consumer import edge
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.ledger import Ledger
+from parking.consumer.ledger.transaction import Transaction
 
 WINDOW = 1000
 DAY_MS = 86_400_000
@@ -55,15 +56,31 @@ def forget(flow: str, ledger: Ledger, *, before: int, rest: Callable[[], None] =
 
     Many short transactions: whoever needs the tables meanwhile waits for none of them long.
     """
-    count, after = 0, b""
-    while True:
-        with ledger.transaction(flow) as transaction:
-            gone, last = transaction.purge_fates(before=before, after=after, most=WINDOW)
+    count = 0
+
+    def fates(transaction: Transaction, after: bytes) -> bytes | None:
+        nonlocal count
+        gone, last = transaction.purge_fates(before=before, after=after, most=WINDOW)
         count += gone
-        if last is None:
-            break
-        after = last
-        rest()
+        return last
+
+    def holds(transaction: Transaction, after: bytes) -> bytes | None:
+        return transaction.purge_holds(before=before, after=after, most=WINDOW)
+
+    for purges in (fates, holds):
+        _walk(flow, ledger, purges, rest)
     with ledger.transaction(flow) as transaction:
-        transaction.purge_holds(before=before)
+        transaction.purge_notes(before=before)
     return count
+
+
+def _walk(
+    flow: str, ledger: Ledger, purges: Callable[[Transaction, bytes], bytes | None], rest: Callable[[], None]
+) -> None:
+    """Window after window, each in a transaction of its own, with a rest behind it."""
+    after: bytes | None = b""
+    while after is not None:
+        with ledger.transaction(flow) as transaction:
+            after = purges(transaction, after)
+        if after is not None:
+            rest()

@@ -93,7 +93,7 @@ OLDEST_DUE = "SELECT min(at) FROM siding_announcement WHERE flow = :flow"
 
 SELECT_NOW = "SELECT siding_now_ms()"
 
-# Purging walks the fates by digest, window after window: no index more for what happens once an hour.
+# Purging walks fates and keys by digest, window after window: no index more for what happens once an hour.
 PURGE_WINDOW = (
     "SELECT max(id_digest) FROM (SELECT id_digest FROM siding_fate WHERE flow = :flow AND id_digest > :after "
     "ORDER BY id_digest LIMIT :most) AS next_ones"
@@ -107,9 +107,13 @@ PURGE_FATES = (
     "AND derived.base_digest = siding_fate.id_digest)"
 )
 PURGE_BEGUN = "DELETE FROM siding_begun WHERE flow = :flow AND at < :before"
+PURGE_HOLDS_WINDOW = (
+    "SELECT max(key_digest) FROM (SELECT key_digest FROM siding_hold WHERE flow = :flow AND key_digest > :after "
+    "ORDER BY key_digest LIMIT :most) AS next_ones"
+)
 PURGE_HOLDS = (
-    "DELETE FROM siding_hold WHERE flow = :flow AND NOT quarantined AND floor < :before AND released < :before "
-    "AND next_position < :before "
+    "DELETE FROM siding_hold WHERE flow = :flow AND key_digest > :after AND key_digest <= :last "
+    "AND NOT quarantined AND floor < :before AND released < :before AND next_position < :before "
     "AND NOT EXISTS (SELECT 1 FROM siding_announcement AS due WHERE due.flow = :flow "
     "AND due.key_digest = siding_hold.key_digest) RETURNING next_position"
 )

@@ -144,20 +144,28 @@ class Transaction:
         _, gone = self.execute(statements.PURGE_FATES, {**window, "last": last, "before": before})
         return gone, last
 
-    def purge_holds(self, *, before: int) -> int:
-        """Forget the keys that are not quarantined and whose tokens and positions are older than that time, and what
-        else was before it: tries begun, disagreements, modes but the newest of each scope; how many keys.
+    def purge_holds(self, *, before: int, after: bytes, most: int) -> bytes | None:
+        """Forget the keys that are not quarantined and whose tokens and positions are older than that time, among the
+        next `most` keys behind the digest `after`; the digest to go on behind (None: that was all).
 
         Of these keys it remembers where they ended: a marker that asks for one of them later is to be told that it is
         released, and not that nothing is known of it.
         """
-        for statement in (statements.PURGE_BEGUN, statements.PURGE_DISAGREEMENTS, statements.PURGE_MODES):
-            self.execute(statement, {"flow": self._flow, "before": before})
-        gone, _ = self.execute(statements.PURGE_HOLDS, {"flow": self._flow, "before": before})
+        window = {"flow": self._flow, "after": after}
+        rows, _ = self.execute(statements.PURGE_HOLDS_WINDOW, {**window, "most": most})
+        if rows[0][0] is None:
+            return None
+        last = bytes(rows[0][0])
+        gone, _ = self.execute(statements.PURGE_HOLDS, {**window, "last": last, "before": before})
         if gone:
             position = max(int(row[0]) for row in gone)
             self.execute(statements.PURGED_HOLDS, {"flow": self._flow, "position": position})
-        return len(gone)
+        return last
+
+    def purge_notes(self, *, before: int) -> None:
+        """Forget what else was before that time: tries begun, disagreements, modes but the newest of each scope."""
+        for statement in (statements.PURGE_BEGUN, statements.PURGE_DISAGREEMENTS, statements.PURGE_MODES):
+            self.execute(statement, {"flow": self._flow, "before": before})
 
     def version(self) -> int:
         rows, _ = self.execute(statements.SELECT_VERSION, {})

@@ -51,6 +51,19 @@ def test_more_than_one_window(service: Service) -> None:
     assert known(service.ledger) == []
 
 
+def test_more_keys_than_one_window_go_in_many_short_transactions(service: Service, log: Log) -> None:
+    """And each remembers where its keys ended, also where it is the last one that reaches furthest."""
+    with service.ledger.transaction(FLOW.name) as transaction:
+        for n in range(2_500):
+            hold = transaction.lock(f"k{n}".encode())
+            transaction.save_hold(replace(hold, next_position=1_000 + n, released_position=1_000 + n))
+    left: list[int] = []
+    forget(FLOW.name, service.ledger, before=NOW, rest=lambda: left.append(len(keys(service.ledger))))
+    assert left == [1_500, 500, 0]
+    service.release(10, b"new")
+    assert (log.outcome.outcome, log.outcome.position) == ("released", 1_000 + 2_499)
+
+
 def test_nothing_of_a_quarantined_key_is_forgotten(service: Service, log: Log) -> None:
     service.take(source("e0", 0))
     service.fails[b"e1"] = ValueError("no")
