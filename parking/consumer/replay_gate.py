@@ -111,7 +111,7 @@ class ReplayGate:
                 if refusal is not None:
                     return Done(command.hold_key, refusal=refusal)
                 if answer is None:
-                    seen = self._forgotten(command)
+                    seen = self._forgotten(transaction, command)
                     hold, answer = rules.held_again(hold, seen, command.token), Answer(names.HELD, seen)
                     transaction.save_hold(hold)
                     transaction.insert_fate(seen)
@@ -145,22 +145,27 @@ class ReplayGate:
         """The fate of the event, also where the ledger was lost and the event came once more before it was held again:
         then it may be known by the other one of the two ids that a conflict is about."""
         fate = transaction.fate(command.event_id or "")
-        if fate is not None or command.source is None:
+        if command.source is None or (fate is not None and fate.source == command.source):
             return fate
         base = self._base(command)
         other = transaction.fate(base or conflicting(command.event_id or "", command.source))
-        return other if other is not None and other.source == command.source else None
+        if other is not None and other.source == command.source:
+            return other
+        return None if fate is not None and _is_another(command, fate) else fate
 
     def _base(self, command: Command) -> str | None:
         """The id that the event wore before it got that one by a conflict, if it did."""
         record = Record(*(command.source or UNKNOWN), command.key, command.value, command.headers)
         return worn_before(command.event_id or "", record)
 
-    def _forgotten(self, command: Command) -> Fate:
-        """The fate that the event of a hold record gets."""
-        base = self._base(command)
+    def _forgotten(self, transaction: Transaction, command: Command) -> Fate:
+        """The fate that the event of a hold record gets. Where another event wears its id in the ledger by now, it gets
+        the name that a source record of it would get, too."""
+        base, named = self._base(command), command.event_id or ""
+        if transaction.fate(named) is not None:
+            base, named = named, conflicting(named, command.source or UNKNOWN)
         return Fate(
-            event_id=command.event_id or "",
+            event_id=named,
             state=HELD,
             hold_key=command.hold_key,
             source=command.source or UNKNOWN,
@@ -199,3 +204,10 @@ class ReplayGate:
             token=command.token,
             replay_id=command.replay_id,
         )
+
+
+def _is_another(command: Command, fate: Fate) -> bool:
+    """Whether the fate, from other coordinates, is of another event. Only a hold record has the event's own bytes; it
+    has no value where they are lost."""
+    has_bytes = command.action == names.HOLD and command.value is not None
+    return has_bytes and fate.content != content(command.key, command.value)

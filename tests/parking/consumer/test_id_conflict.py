@@ -267,6 +267,36 @@ def test_the_first_wearer_that_came_again_renamed_takes_effect_once(
         assert log.said[-1] == "released"
 
 
+@pytest.mark.parametrize("state", ["held", "applied"])
+@pytest.mark.parametrize("event_id", ["e1", LONG])
+def test_what_the_second_wearer_became_is_not_the_fate_of_the_first(
+    make_service, log: Log, event_id: str, state: str
+) -> None:
+    """Only the second one came again, before the hold records: it wears the id of the first in the ledger now."""
+    service = make_service()
+    service.fails[b"one"] = Poison("no")
+    one, two = one_and_two(event_id)
+    service.take(one, two)
+    first, renamed = log.announcements
+    service.fails = {b"two": Poison("no")} if state == "held" else {}
+    lose(service, event_id, renamed.event_id)
+    service.take(two)
+    service.fails.clear()
+    hold_again(service, first, 10)
+    assert (log.said[-1], log.outcome.position) == (f"held {event_id}", first.position)
+    hold_again(service, renamed, 10)
+    assert log.said[-1] == f"{state} {renamed.event_id}"
+    service.take(one, two)
+    for parked in (first, renamed):
+        service.apply(parked, 11)
+        assert log.said[-1] == f"applied {parked.event_id}"
+        assert log.outcome.fingerprint == parked.fingerprint
+    service.release(11)
+    assert log.said[-1] == "released"
+    service.take(one, two)
+    assert sorted(value or "" for _, value, _ in service.effects) == ["one", "two"]
+
+
 def test_a_first_wearer_that_is_held_in_a_key_of_its_own_is_settled_there(make_service, log: Log) -> None:
     """Where the id is the hold key, the name of its own made another key of it: that one has to be replayed first."""
     service = make_service(replace(FLOW, promise="independent"))
