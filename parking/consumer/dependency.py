@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from parking.consumer.breaker import Breaker
 from parking.consumer.errors import RateLimited
@@ -12,6 +13,8 @@ from parking.consumer.event import Event
 log = logging.getLogger("parking.consumer")
 LOOK_AGAIN = 1.0
 """Seconds after which an event looks again at a breaker: it may have closed earlier than announced."""
+TURNS = 10
+"""Of the events that found a dependency away, the last ones let the others try first, in turn."""
 
 
 def everything(event: Event) -> bool:
@@ -24,8 +27,8 @@ class Dependency:
     """Something that the handling of some events needs. Times are seconds of the kit's clock. Safe for threads.
 
     `needed_by` says of which events. `failures` are the exceptions that speak against the dependency, not the event.
-    Where nobody but one event finds it away behind an open breaker, the first `patience` of these tries in a row spend
-    no attempt; what fails after them is the event's own.
+    While it works for nobody, an event may find it away behind the open breaker `patience` times at no cost, times the
+    number of events that find it away; what fails after them is the event's own.
     """
 
     name: str
@@ -33,8 +36,7 @@ class Dependency:
     breaker: Breaker | None = None
     failures: tuple[type[Exception], ...] = (ConnectionError, TimeoutError)
     patience: int = 20
-    _last: str | None = None
-    _alone: int = 0
+    _found: dict[str, int] = field(default_factory=dict)  # how often each event found it away, since it last worked
     _paused_until: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -53,8 +55,7 @@ class Dependency:
         with self._lock:
             if now < self._paused_until:
                 return self._paused_until - now
-            after = LOOK_AGAIN if event_id == self._last else 0.0
-            return min(self.breaker.wait(now, after=after), LOOK_AGAIN) if self.breaker else 0.0
+            return min(self.breaker.wait(now, after=self._after(event_id)), LOOK_AGAIN) if self.breaker else 0.0
 
     def judge(self, event_id: str, error: Exception | None, now: float) -> bool:
         """A try that needed it ended. Whether its failure was to be expected: such a try spends no attempt."""
@@ -64,39 +65,36 @@ class Dependency:
             before = self.breaker.is_open
             if not isinstance(error, self.failures):
                 self.breaker.succeeded()
-                self._last, self._alone = None, 0
+                self._found.clear()
                 if before:
                     log.warning("dependency %s works again", self.name)
                 return False
             expected = self.breaker.failed(now)
             if self.breaker.is_open and not before:
                 log.warning("dependency %s is away: %s; what needs it waits", self.name, type(error).__name__)
-            return self._patient(event_id) if expected else self._first(event_id)
+            self._found[event_id] = self._found.pop(event_id, 0) + expected  # the last one of them now
+            return expected and self._speaks_against_it(event_id, tell=True)
 
-    def in_a_row(self, error: Exception) -> int:
+    def in_a_row(self, event_id: str, error: Exception) -> int:
         """How many failures in a row speak against it, this one the last; 0 where this one does not."""
         with self._lock:
-            if self.breaker is None or not isinstance(error, self.failures) or self._alone > self.patience:
-                return 0
-            return self.breaker.in_a_row
+            against = self.breaker and isinstance(error, self.failures) and self._speaks_against_it(event_id)
+            return self.breaker.in_a_row if self.breaker and against else 0
 
-    def _first(self, event_id: str) -> bool:
-        """It failed while nobody knew that it is away."""
-        self._last, self._alone = event_id, 0
-        return False
+    def _after(self, event_id: str) -> float:
+        """Seconds that it lets others go first: those that did not find it away yet, then those that did so earlier."""
+        if event_id not in self._found:
+            return 0.0
+        latest = list(islice(reversed(self._found), TURNS))
+        return LOOK_AGAIN * (len(latest) - latest.index(event_id) if event_id in latest else 1)
 
-    def _patient(self, event_id: str) -> bool:
-        """It failed again: whether that still speaks against it, and not against the event that alone finds it so."""
-        self._alone = self._alone + 1 if event_id == self._last else 1
-        self._last = event_id
-        if self._alone == self.patience + 1:
-            log.warning(
-                "event %.200r alone found dependency %s away, %d times in a row: these are its own attempts now",
-                event_id,
-                self.name,
-                self._alone,
-            )
-        return self._alone <= self.patience
+    def _speaks_against_it(self, event_id: str, *, tell: bool = False) -> bool:
+        """Whether a failure of that event does, and not against the event itself, which found it away too often."""
+        found, most = self._found.get(event_id, 0), self.patience * len(self._found)
+        if tell and found == most + 1:
+            text = "event %.200r found dependency %s away %d times; from now on these are its own failed attempts"
+            log.warning(text, event_id, self.name, found)
+        return found <= most
 
 
 class Doubt:
@@ -105,9 +103,9 @@ class Doubt:
     def __init__(self) -> None:
         self._ours = 0
 
-    def remains(self, needed: Sequence[Dependency], error: Exception) -> bool:
+    def remains(self, needed: Sequence[Dependency], event_id: str, error: Exception) -> bool:
         """One more failure: whether a dependency that it speaks against has worked for nobody since the first one."""
-        in_a_row = max((dependency.in_a_row(error) for dependency in needed), default=0)
+        in_a_row = max((dependency.in_a_row(event_id, error) for dependency in needed), default=0)
         self._ours = self._ours + 1 if in_a_row else 0
         return 0 < self._ours <= in_a_row
 

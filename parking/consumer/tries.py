@@ -41,7 +41,7 @@ class Retries:
     together do not come back together. No try begins later than `budget` seconds after the first one failed; what it
     waits for others meanwhile (a rate limit, a dependency, a database) is not of these. Neither exhausted attempts nor
     the budget park an event while it is in doubt whether a dependency with a breaker is away, within the patience of
-    that dependency with one event alone.
+    that dependency with an event.
     Exceptions of the kinds `never` will not succeed when tried again; they park the event at once, as Poison does.
     """
 
@@ -126,7 +126,7 @@ class Trying:
                 if judge(needed, event.event_id, error, self._now()):
                     continue  # the dependency is away: the event waits until it is back
                 tries.append(failed_try(event.attempt, error, self._now_ms(), self._retries))
-                in_doubt = doubt.remains(needed, error)
+                in_doubt = doubt.remains(needed, event.event_id, error)
                 if (pause := self._next(tries, error, budget, in_doubt=in_doubt)) is None:
                     evidence = together(noted, error.evidence if isinstance(error, Poison) else None)
                     parked: Step = yield from self._insist.ask(Call(partial(work.failed, tries, evidence)))

@@ -136,7 +136,7 @@ def test_an_event_that_alone_finds_the_model_away_for_too_long_is_parked(
     assert "model" in opened
     assert "waits" in opened
     assert "e1" in blamed
-    assert "its own attempts" in blamed
+    assert "its own failed attempts" in blamed
     assert "works again" in works
 
 
@@ -155,14 +155,27 @@ def test_a_replayed_event_that_alone_finds_the_model_away_for_too_long_fails(
 
 def test_an_outage_that_several_events_meet_parks_none_of_them(make_service: Callable[..., Service], log: Log) -> None:
     """Whoever found the model away lets the others find out before it tries again itself."""
-    away = [TimeoutError("away")] * 60
+    away = [TimeoutError("away") for _ in range(35)]
     model = Dependency("model", breaker=Breaker(failures=5, open_for=30), patience=4)
     service = make_service(dependencies=[model], attempts=3)
     for value in (b"e1", b"e2", b"e3"):
         service.fails[value] = lambda event: away.pop() if away else None
     side_by_side(service, *(source(f"e{n}", n, key=b"%d" % n) for n in (1, 2, 3)))
     assert (sorted(service.applied), log.said) == (["e1", "e2", "e3"], [])
-    assert sum(service.waited) > 50 * 30
+    assert sum(service.waited) > 25 * 30
+
+
+def test_events_that_are_at_fault_in_the_same_way_are_parked_in_the_end(
+    make_service: Callable[..., Service], log: Log
+) -> None:
+    """Of the only ones that need it each sees the others fail there: that must not excuse them for ever."""
+    model = Dependency("model", breaker=Breaker(failures=5, open_for=30), patience=4)
+    service = make_service(dependencies=[model], attempts=3)
+    for value in (b"e1", b"e2"):
+        service.fails[value] = lambda event: TimeoutError("too long for it")
+    side_by_side(service, source("e1", 1, key=b"1"), source("e2", 2, key=b"2"))
+    assert sorted(log.said) == ["poison e1", "poison e2"]
+    assert len(service.seen) > 2 * 2 * 4, "two that fail there have the patience of two"
 
 
 def test_who_found_it_away_lets_others_find_out_first() -> None:
