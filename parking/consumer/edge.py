@@ -5,15 +5,19 @@ has nothing more of that, and the group has finished all of it, no record can me
 whatever time its producer stamped it with, and whoever of the group has read it and lets it wait.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from parking.consumer.errors import Unavailable
 from parking.consumer.flow import Flow
 from parking.consumer.ledger.rows import Note
+
+MOVING = {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+"""What a group's broker answers while another one takes the group over, or nobody had a group in the cluster before."""
 
 
 class Place(NamedTuple):
@@ -64,8 +68,19 @@ def _places(reader: Consumer, topic: str, timeout: float) -> list[tuple[str, Pla
     found = cluster.topics[topic]
     if found.error is not None:
         raise KafkaException(found.error)
-    committed = reader.committed([TopicPartition(topic, number) for number in found.partitions], timeout=timeout)
+    committed = _committed(reader, [TopicPartition(topic, number) for number in found.partitions], timeout)
     return [(f"{cluster.cluster_id}/{topic}/{one.partition}", _place(reader, one, timeout)) for one in committed]
+
+
+def _committed(reader: Consumer, partitions: list[TopicPartition], timeout: float) -> Iterable[TopicPartition]:
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            return reader.committed(partitions, timeout=timeout)
+        except KafkaException as error:
+            if error.args[0].code() not in MOVING or time.monotonic() > end:
+                raise
+        time.sleep(0.2)
 
 
 def _place(reader: Consumer, committed: TopicPartition, timeout: float) -> Place:

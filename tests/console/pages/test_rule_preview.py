@@ -39,7 +39,7 @@ def told(response) -> str:
 
 def rule_form(response, rule) -> str:
     body: str = response.content.decode()
-    return body[body.index("<form", body.index(f'id="rule-{rule.pk}"')) :].split("</form>")[0]
+    return body[body.index("<form", body.index(f'id="rule-{rule.pk}"')) :].split("</form>", maxsplit=1)[0]
 
 
 TYPED = "threshold=10&for_seconds=60&resolve_at=8&resolve_for_seconds=0"

@@ -102,13 +102,18 @@ def meet(first: Service, one: Callable[[], None], other: Callable[[], None], *, 
         running.result(LATE)
 
 
+def each_once(said: list[str]) -> list[str]:
+    """In the order in which it was said first: two processes may publish the outbox of a key at one moment."""
+    return list(dict.fromkeys(said))
+
+
 def test_an_event_is_held_while_its_key_is_being_released_release_first(
     first: Service, second: Service, log: Log, parked
 ) -> None:
     """The owner of the source has read `quarantined`; when it gets the lock the key is open, and the event flows."""
     first.skip(parked[0], 10)
     meet(first, lambda: first.release(10), lambda: second.take(source("e2", 1)), waits=True)
-    assert log.said[1:] == ["skipped e1", "released"]
+    assert each_once(log.said[1:]) == ["skipped e1", "released"]
     assert second.applied == ["e2"]
 
 
@@ -117,7 +122,7 @@ def test_an_event_is_held_while_its_key_is_being_released_hold_first(
 ) -> None:
     first.skip(parked[0], 10)
     meet(first, lambda: first.take(source("e2", 1)), lambda: second.release(10), waits=True)
-    assert sorted(log.said[2:]) == ["held e2", "still-held"]
+    assert each_once(log.said[2:]) == ["held e2", "still-held"]
     assert [held.event_id for held in log.outcome.still_held] == ["e2"]
     assert first.applied == []
 
@@ -210,13 +215,13 @@ def test_apply_while_it_fails_under_a_newer_token(first: Service, second: Servic
 def test_release_while_the_last_event_is_being_applied(first: Service, second: Service, log: Log, parked) -> None:
     ready = _decided(first, command("apply", parked[0], 10))
     meet(first, ready, lambda: second.release(10), waits=True)
-    assert sorted(log.said[1:]) == ["applied e1", "released"]
+    assert each_once(log.said[1:]) == ["applied e1", "released"]
 
 
 def test_another_key_does_not_wait(first: Service, second: Service, log: Log, parked) -> None:
     second.fails[b"x1"] = Poison("no")
     meet(first, lambda: first.skip(parked[0], 10), lambda: second.take(source("x1", 1, key=b"other")), waits=False)
-    assert sorted(log.said[1:]) == ["poison x1", "skipped e1"]
+    assert sorted(each_once(log.said[1:])) == ["poison x1", "skipped e1"]
 
 
 def _decided(service: Service, record: Record, *, fails: bool = False) -> Callable[[], None]:
